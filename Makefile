@@ -1,0 +1,42 @@
+# On a fresh machine with Python and make: `make demo`, then `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test slow check bench format
+
+help: ## what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "error: Python 3.11 or newer is needed (set PYTHON=…)" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(READY) ## the returns and the rendered transcript of a fixture session
+	@echo '$$ agentlearn returns --gamma 0.9 fixtures/demo.jsonl'
+	@$(BIN)/agentlearn returns --gamma 0.9 fixtures/demo.jsonl
+	@echo
+	@echo '$$ agentlearn render fixtures/demo-claude.jsonl --max-chars 1500'
+	@$(BIN)/agentlearn render fixtures/demo-claude.jsonl --max-chars 1500
+
+test: $(READY) ## the quick tests
+	$(BIN)/python -m pytest
+
+slow: $(READY) ## the tests that take longer
+	$(BIN)/python -m pytest -m slow
+
+check: $(READY) ## lint, types, tests, README up to date; writes nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+	$(BIN)/cog --check README.md
+
+format: $(READY) ## put the code into shape and the README up to date
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/cog -r README.md

@@ -1,0 +1,1 @@
+"""Sessions: the only room that knows how any agent writes."""

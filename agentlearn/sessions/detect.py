@@ -1,0 +1,123 @@
+"""Which dialect a file is written in: a vote over its first objects.
+
+The order is magic bytes, then one JSON value, then lines. File names decide nothing. Detection
+looks at decoded values only and never at what they say; a file it does not know is described in
+a sentence, so that the person learns what was found and what is read.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from agentlearn.sessions import look
+from agentlearn.sessions.lines import salvage
+from agentlearn.sessions.source import SQLITE, ZIP, Stream
+
+HEAD = 64 * 1024
+MOST_HEAD = 16 * 1024 * 1024
+MOST_OBJECTS = 40
+
+Layout = Literal["lines", "document", "zip", "sqlite"]
+
+
+class Detected(msgspec.Struct, frozen=True):
+    layout: Layout
+    dialect: str | None
+    """None for what is no transcript."""
+    why_not: str = ""
+    """What it looks like instead."""
+    sidecar: bool = False
+    """It belongs to a transcript but is none: labels, state, metadata."""
+
+
+def detect(stream: Stream) -> Detected:
+    head = stream.peek(HEAD)
+    if head.startswith(ZIP):
+        return Detected("zip", "inspect")
+    if head.startswith(SQLITE):
+        return Detected("sqlite", "opencode")
+    if not head.strip():
+        return Detected("lines", None, "it is empty")
+    if b"\x00" in head[:1024]:
+        return Detected("lines", None, "it looks like a binary file")
+    found = first_objects(stream)
+    if found.one_value:
+        document = _as_document(stream)
+        if document is not None:
+            return document
+    return _as_lines(found.objects)
+
+
+class _Objects(msgspec.Struct):
+    objects: list[dict[str, Any]]
+    one_value: bool
+    """The file may be one JSON value: it is a single line, or its first line is not whole."""
+
+
+def first_objects(stream: Stream) -> _Objects:
+    """The objects of the first lines; more bytes are taken until some line is whole."""
+    size = HEAD
+    while True:
+        head = stream.peek(size)
+        whole = len(head) < size
+        rows = head.split(b"\n")
+        if not whole:
+            rows.pop()
+        rows = [row for row in rows if row.strip()]
+        found: list[dict[str, Any]] = []
+        for row in rows[: 2 * MOST_OBJECTS]:
+            found += salvage(row, 0, _ignore)
+        if whole or len(found) >= 3 or size >= MOST_HEAD or len(rows) > MOST_OBJECTS:
+            first = rows[0].lstrip(b"\xef\xbb\xbf \t\r") if rows else b""
+            open_ended = first[:1] in (b"{", b"[") and not _is_whole(first)
+            return _Objects(found[:MOST_OBJECTS], open_ended or (whole and len(rows) == 1))
+        size *= 4
+
+
+def _is_whole(row: bytes) -> bool:
+    """Whether a line holds an object by itself (a list on the first line is the whole file)."""
+    return row[:1] == b"{" and bool(salvage(row, 0, _ignore))
+
+
+def _ignore(line: int, reason: str) -> None:
+    pass
+
+
+def _as_document(stream: Stream) -> Detected | None:
+    """What one JSON value is, by the keys at its top; None if it is no JSON value."""
+    data = stream.peek_all()
+    try:
+        value = msgspec.json.decode(strip_bom(data), type=dict[str, msgspec.Raw] | list[msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+    if isinstance(value, dict):
+        dialect, sidecar = look.at_object(value)
+        seen = f"one JSON object with the keys {_names(list(value))}"
+    else:
+        dialect, sidecar = look.at_list(value)
+        seen = f"a JSON list of {len(value)} elements"
+    return Detected("document", dialect, f"it looks like {seen}", sidecar)
+
+
+def strip_bom(data: bytes) -> bytes:
+    return data[3:] if data.startswith(b"\xef\xbb\xbf") else data
+
+
+def _as_lines(found: list[dict[str, Any]]) -> Detected:
+    votes: dict[str, int] = {}
+    for value in found:
+        for dialect, weight in look.at_line(value):
+            votes[dialect] = votes.get(dialect, 0) + weight
+    if votes:
+        return Detected("lines", max(votes, key=lambda name: votes[name]))
+    if not found:
+        return Detected("lines", None, "it looks like plain text")
+    keys = list(dict.fromkeys(key for value in found for key in value))
+    return Detected("lines", None, f"it looks like JSON lines with the keys {_names(keys)}")
+
+
+def _names(keys: list[str]) -> str:
+    shown = ", ".join(key[:30] for key in keys[:6])
+    return (shown or "(none)") + (", …" if len(keys) > 6 else "")

@@ -1,0 +1,173 @@
+"""A session while it is being read: readers add what they find, `finish` freezes it."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Literal
+
+import msgspec
+
+from agentlearn.sessions.values import (
+    FIELD_CAP,
+    Call,
+    Entry,
+    Message,
+    Packed,
+    Result,
+    Role,
+    Session,
+    Signal,
+    SignalKind,
+    Status,
+    Warning_,
+    cut,
+    pack,
+)
+
+MAX_WARNINGS = 200
+"""A file of a million broken lines must not become a million warnings."""
+
+
+class Draft:
+    """What is known of a session so far. Attributes that a reader sets end up on the session."""
+
+    def __init__(
+        self, dialect: str, path: str | None, unit: Literal["line", "entry"] = "line"
+    ) -> None:
+        self.dialect = dialect
+        self.path = path
+        self.unit = unit
+        self.entries: list[Entry] = []
+        self.warnings: list[Warning_] = []
+        self.raws: list[bytes] = []
+        self.metadata: dict[str, Any] = {}
+        self.id: str | None = None
+        self.agent: str | None = None
+        self.model: str | None = None
+        self.version: str | None = None
+        self.cwd: str | None = None
+        self.goal: str | None = None
+        self.started_at: str | None = None
+        self.ended_at: str | None = None
+        self.parent: str | None = None
+        self.outcome = "unknown"
+        self.reason: str | None = None
+
+    def said(
+        self, role: Role, text: str, line: int, at: str | None = None, step: str | None = None
+    ) -> None:
+        """Words; empty ones are nothing said."""
+        if text and not text.isspace():
+            self.entries.append(Message(role, pack(text), line, at, step))
+
+    def called(
+        self,
+        id: str | None,
+        tool: str,
+        arguments: Any,
+        line: int,
+        at: str | None = None,
+        step: str | None = None,
+    ) -> str:
+        """A call; without an id of its own it is given one, which is returned."""
+        call_id = id or f"call-{len(self.entries)}"
+        self.entries.append(Call(call_id, tool, pack_arguments(arguments), line, at, step))
+        return call_id
+
+    def returned(
+        self,
+        call_id: str,
+        text: str,
+        line: int,
+        at: str | None = None,
+        status: Status = "ok",
+        exit_code: int | None = None,
+        child: str | None = None,
+    ) -> None:
+        self.entries.append(Result(call_id, pack(text), line, at, status, exit_code, child))
+
+    def signal(
+        self,
+        kind: SignalKind,
+        text: str,
+        line: int,
+        at: str | None = None,
+        value: float | None = None,
+        undoes: int = 0,
+        call_id: str | None = None,
+    ) -> None:
+        self.entries.append(Signal(kind, pack(text), line, at, value, undoes, call_id))
+
+    def warn(self, line: int, reason: str, lost: bool = True) -> None:
+        if len(self.warnings) < MAX_WARNINGS:
+            self.warnings.append(Warning_(line, reason, lost))
+        elif len(self.warnings) == MAX_WARNINGS:
+            self.warnings.append(Warning_(line, "more like these, not listed", lost))
+
+    def finish(self, id: str | None = None) -> Session:
+        """The session; its goal is the first thing the person said, where nothing states one."""
+        times = [entry.at for entry in self.entries if entry.at]
+        goal = self.goal
+        if goal is None:
+            goal = next(
+                (e.text for e in self.entries if type(e) is Message and e.role == "user"), None
+            )
+        return Session(
+            id=id or self.id or "",
+            dialect=self.dialect,
+            entries=self.entries,
+            unit=self.unit,
+            path=self.path,
+            agent=self.agent,
+            model=self.model,
+            version=self.version,
+            cwd=self.cwd,
+            goal=goal,
+            started_at=self.started_at or (times[0] if times else None),
+            ended_at=self.ended_at or (times[-1] if times else None),
+            parent=self.parent,
+            outcome=self.outcome,
+            reason=self.reason,
+            metadata=self.metadata,
+            warnings=self.warnings,
+            raws=self.raws,
+        )
+
+
+def pack_arguments(arguments: Any) -> Packed:
+    """Arguments as JSON text (or the raw text a model wrote), long values inside them cut."""
+    if isinstance(arguments, (bytes, bytearray, memoryview)):
+        arguments = bytes(arguments).decode("utf-8", "replace")
+    if not isinstance(arguments, str):
+        arguments = "" if arguments is None else msgspec.json.encode(arguments).decode()
+    if len(arguments) > FIELD_CAP:
+        arguments = _cut_inside(arguments)
+    return pack(arguments)
+
+
+def _cut_inside(arguments: str) -> str:
+    """Shorten the long strings of a JSON object, so that it stays one."""
+    try:
+        value = msgspec.json.decode(arguments)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        return cut(arguments)
+    for cap in (FIELD_CAP // 2, FIELD_CAP // 8, FIELD_CAP // 64):
+        shorter = msgspec.json.encode(_shorten(value, cap)).decode()
+        if len(shorter) <= FIELD_CAP:
+            return shorter
+    return cut(arguments)
+
+
+def _shorten(value: Any, cap: int) -> Any:
+    if isinstance(value, str) and len(value) > cap:
+        return f"{value[:cap]}…({len(value)} characters, the end is left out)…"
+    if isinstance(value, dict):
+        return {key: _shorten(item, cap) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_shorten(item, cap) for item in value]
+    return value
+
+
+def short_hash(data: bytes) -> str:
+    """The id of a session whose dialect has none."""
+    return hashlib.sha256(data).hexdigest()[:12]

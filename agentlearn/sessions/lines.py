@@ -1,0 +1,194 @@
+"""JSON lines, read fast and forgivingly.
+
+One buffer is reused for the whole file and each line is decoded in place, straight into the
+fields that a reader asks for: that is what makes this faster than parsing everything. A line the
+decoder refuses is looked at again, slowly: two objects glued together, junk before the first
+brace, an unexpected type in one field or a broken character must not cost the line. What still
+cannot be read is reported with its number and skipped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import msgspec
+
+from agentlearn.sessions.source import Stream
+
+BUFFER = 512 * 1024
+MAX_LINE = 256 * 1024 * 1024
+JUNK = 200
+"""So many characters may stand before the first brace of a line."""
+
+T = TypeVar("T")
+Warn = Callable[[int, str], None]
+
+
+def lines(stream: Stream) -> Iterator[tuple[int, memoryview]]:
+    """Each line with its number, without its end. The view is only good until the next one."""
+    buffer = bytearray(BUFFER)
+    view = memoryview(buffer)
+    have = number = 0
+    while True:
+        got = stream.readinto(view[have:])
+        end = have + got
+        if not got:
+            if have:
+                yield number + 1, view[:have]
+            return
+        start = 0
+        while (newline := buffer.find(b"\n", have if start == 0 else start, end)) >= 0:
+            number += 1
+            yield number, view[start:newline]
+            start = newline + 1
+        have = end - start
+        if start:
+            view[:have] = bytes(view[start:end])
+        elif have == len(buffer):
+            if have >= MAX_LINE:
+                raise LineTooLong(number + 1)
+            bigger = bytearray(2 * len(buffer))
+            bigger[:have] = buffer
+            buffer, view = bigger, memoryview(bigger)
+
+
+class LineTooLong(Exception):
+    """A line that no transcript has; reading on would only fill the memory."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"line {number} is longer than {MAX_LINE // 1024 // 1024} MB")
+        self.number = number
+
+
+def objects(stream: Stream, kind: type[T], warn: Warn) -> Iterator[tuple[int, T]]:
+    """Each object of the file with its line number, as a `kind` (a msgspec Struct)."""
+    decode = msgspec.json.Decoder(kind).decode
+    try:
+        for number, raw in lines(stream):
+            try:
+                yield number, decode(raw)
+            except (msgspec.MsgspecError, UnicodeError, RecursionError):
+                for value in salvage(bytes(raw), number, warn):
+                    yield number, loosened(value, kind)
+    except LineTooLong as error:
+        warn(error.number, f"{error}; the rest of the file is not read")
+    except (OSError, EOFError, ValueError, *_zstd_errors()) as error:
+        warn(0, f"the file cannot be read to its end: {error}")
+
+
+def _zstd_errors() -> tuple[type[Exception], ...]:
+    import sys
+
+    loaded = sys.modules.get("zstandard")
+    return (loaded.ZstdError,) if loaded else ()
+
+
+def salvage(raw: bytes, number: int, warn: Warn) -> list[dict[str, Any]]:
+    """All objects of a line that did not decode as one object; the rest of it is reported."""
+    text = raw.decode("utf-8", "replace").lstrip("\ufeff").strip()
+    halves = "\\ud" in text or "\\uD" in text
+    if not text:
+        return []
+    found: list[dict[str, Any]] = []
+    position = text.find("{", 0, JUNK)
+    if position < 0:
+        warn(number, "not a JSON object" if _is_json(text) else "not JSON")
+        return found
+    reason = ""
+    while 0 <= position < len(text):
+        try:
+            value, position = _LOOSE.raw_decode(text, position)
+        except (ValueError, RecursionError) as error:
+            reason = _reason(error)
+            break
+        if isinstance(value, dict):
+            found.append(_without_halves(value) if halves else value)
+        position = _next_object(text, position)
+    if reason:
+        warn(number, reason if not found else f"the end of the line is lost: {reason}")
+    return found
+
+
+def _without_halves(value: Any) -> Any:
+    """Halves of surrogate pairs become U+FFFD: no encoder takes them."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_without_halves(key): _without_halves(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_halves(item) for item in value]
+    return value
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+_LOOSE = json.JSONDecoder(strict=False, parse_constant=_refuse_constant)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    message = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+    return f"not JSON: {message[:1].lower()}{message[1:]}"
+
+
+def _is_json(text: str) -> bool:
+    try:
+        _LOOSE.decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _next_object(text: str, position: int) -> int:
+    while position < len(text) and text[position] in " \t\r\n,":
+        position += 1
+    return position
+
+
+def loosened(value: Any, kind: type[T]) -> T:
+    """A struct from a dict whose fields may have other types than expected: those are left out."""
+    try:
+        return msgspec.convert(value, kind, strict=False)
+    except (msgspec.MsgspecError, RecursionError):
+        pass
+    fields: dict[str, Any] = {}
+    for info in msgspec.structs.fields(kind):  # type: ignore[arg-type]
+        if info.encode_name in value:
+            fitting = _fitting(value[info.encode_name], info.type)
+            if fitting is not _MISFIT:
+                fields[info.name] = fitting
+    return kind(**fields)
+
+
+_MISFIT = object()
+
+
+def _fitting(value: Any, wanted: Any) -> Any:
+    """The value as the wanted type; parts of it that do not fit are dropped, not the whole."""
+    try:
+        return msgspec.convert(value, wanted)
+    except (msgspec.MsgspecError, RecursionError, TypeError):
+        pass
+    for option in _options(wanted):
+        if option is msgspec.Raw:
+            return msgspec.Raw(msgspec.json.encode(value))
+        origin = getattr(option, "__origin__", option)
+        if isinstance(value, dict) and isinstance(option, type) and issubclass(option, msgspec.Struct):
+            return loosened(value, option)
+        if isinstance(value, list) and origin is list:
+            inner = option.__args__[0] if getattr(option, "__args__", None) else Any
+            kept = [_fitting(item, inner) for item in value]
+            return [item for item in kept if item is not _MISFIT]
+    return _MISFIT
+
+
+def _options(wanted: Any) -> tuple[Any, ...]:
+    """The members of a union, or the type itself."""
+    args = getattr(wanted, "__args__", ())
+    is_union = args and getattr(wanted, "__origin__", None) not in (list, dict, tuple)
+    return tuple(args) if is_union else (wanted,)

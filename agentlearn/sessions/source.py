@@ -1,0 +1,162 @@
+"""Where a transcript's bytes come from: a file or a pipe, decompressed, and the files beside it.
+
+A `Source` is opened once and read forward; `peek` looks ahead without consuming, so that a pipe
+can be detected and then read. gzip and zstd are recognised by their first bytes, never by name.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from agentlearn.errors import BadInput
+
+ZSTD = b"\x28\xb5\x2f\xfd"
+GZIP = b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
+SQLITE = b"SQLite format 3\x00"
+
+
+class Stream:
+    """Bytes with a look ahead."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw = raw
+        self._ahead = b""
+
+    def peek(self, size: int) -> bytes:
+        """Up to `size` of the next bytes (fewer only at the end), still to be read."""
+        while len(self._ahead) < size:
+            more = self._raw.read(size - len(self._ahead))
+            if not more:
+                break
+            self._ahead += more
+        return self._ahead[:size]
+
+    def peek_all(self) -> bytes:
+        """All that is left, still to be read: for a file that is one JSON value."""
+        self._ahead += self._raw.read()
+        return self._ahead
+
+    def readinto(self, buffer: memoryview) -> int:
+        if self._ahead:
+            taken = self._ahead[: len(buffer)]
+            buffer[: len(taken)] = taken
+            self._ahead = self._ahead[len(taken) :]
+            return len(taken)
+        return self._raw.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
+
+    def read(self) -> bytes:
+        ahead, self._ahead = self._ahead, b""
+        rest = self._raw.read()
+        return ahead + rest if rest else ahead
+
+    def close(self) -> None:
+        self._raw.close()
+
+
+class Source:
+    """A named stream of bytes. `path` is None for a pipe."""
+
+    def __init__(self, path: Path | None, raw: IO[bytes] | None = None) -> None:
+        self.path = path
+        self.name = "-" if path is None else str(path)
+        self._opened = raw
+        self.stream = Stream(decompressed(raw if raw is not None else _open(path)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.path is not None:
+            self.stream.close()
+
+    def beside(self, *names: str) -> Path | None:
+        """The first of these files that stands in the transcript's folder (`..` is one up)."""
+        if self.path is None:
+            return None
+        for name in names:
+            candidate = self.path.parent / name
+            if candidate.is_file():
+                return candidate
+        return None
+
+    def id_from_bytes(self) -> str:
+        """The first 12 hex digits of the hash of the (decompressed) bytes."""
+        if self.path is None:
+            return "stdin"
+        digest = hashlib.sha256()
+        with decompressed(_open(self.path)) as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+        return digest.hexdigest()[:12]
+
+
+def _open(path: Path | None) -> IO[bytes]:
+    if path is None:
+        return sys.stdin.buffer
+    try:
+        return path.open("rb", buffering=0)
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def decompressed(raw: IO[bytes]) -> IO[bytes]:
+    """The stream itself, or what it decompresses to."""
+    head = b""
+    while len(head) < 4:
+        more = raw.read(4 - len(head))
+        if not more:
+            break
+        head += more
+    whole: Any = _Joined(head, raw)
+    if head.startswith(GZIP):
+        return gzip.GzipFile(fileobj=whole)  # type: ignore[return-value]
+    if head.startswith(ZSTD):
+        import zstandard
+
+        reader = zstandard.ZstdDecompressor().stream_reader(whole, read_across_frames=True)
+        return reader  # type: ignore[return-value]
+    return whole  # type: ignore[no-any-return]
+
+
+class _Joined(io.RawIOBase):
+    """A few bytes that were already taken, then the rest of the stream."""
+
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        head = self._head
+        if not head:
+            return self._rest.read(size)
+        if size < 0:
+            self._head = b""
+            return head + self._rest.read()
+        taken, self._head = head[:size], head[size:]
+        return taken
+
+    def readinto(self, buffer: Any) -> int:
+        if self._head:
+            taken, self._head = self._head[: len(buffer)], self._head[len(buffer) :]
+            buffer[: len(taken)] = taken
+            return len(taken)
+        return self._rest.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
+
+    def close(self) -> None:
+        self._rest.close()
+        super().close()

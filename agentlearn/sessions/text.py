@@ -1,0 +1,99 @@
+"""What several dialects share: parts of a message as text, times, exit codes in words."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+DATA_URI = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,([A-Za-z0-9+/=\s]{64,})")
+
+
+def content_text(content: Any) -> str:
+    """Text of a string or of a list of parts, in whatever vendor's shape; images become a tag."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return without_data_uris(content)
+    if isinstance(content, dict):
+        return part_text(content)
+    if isinstance(content, list):
+        return "\n".join(filter(None, (part_text(part) for part in content)))
+    return str(content)
+
+
+def part_text(part: Any) -> str:
+    if isinstance(part, str):
+        return without_data_uris(part)
+    if not isinstance(part, dict):
+        return ""
+    for key in ("text", "output", "refusal"):
+        if isinstance(part.get(key), str):
+            return without_data_uris(part[key])
+    if image := image_tag(part):
+        return image
+    inner = part.get("content")
+    return content_text(inner) if isinstance(inner, (str, list)) else ""
+
+
+def image_tag(part: dict[str, Any]) -> str:
+    """`<image media_type bytes>` for a part that carries data; empty for one that does not."""
+    source = part.get("source") or part.get("inlineData") or part.get("inline_data") or part
+    if isinstance(source, dict):
+        data = source.get("data")
+        media = source.get("media_type") or source.get("mimeType") or source.get("mime_type")
+        if isinstance(data, str) and (media or part.get("type") in ("image", "input_image")):
+            return sized_tag(str(media or "image"), len(data))
+    for key in ("image_url", "image", "file_data"):
+        url = part.get(key)
+        if isinstance(url, dict):
+            url = url.get("url")
+        if isinstance(url, str):
+            return without_data_uris(url) if url.startswith("data:") else f"<image {url[:200]}>"
+    return ""
+
+
+def sized_tag(media: str, base64_length: int) -> str:
+    return f"<image {media} {base64_length * 3 // 4} bytes>"
+
+
+def without_data_uris(text: str) -> str:
+    """Base64 data in a text replaced by its type and size."""
+    if ";base64," not in text:
+        return text
+    return DATA_URI.sub(lambda found: sized_tag(found[1], len(found[2])), text)
+
+
+def iso_time(value: Any) -> str | None:
+    """An ISO time from what agents write: ISO text as it is, or epoch seconds or milliseconds."""
+    if isinstance(value, str):
+        return value or None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e14:
+        return None
+    seconds = value / 1000 if value > 1e11 else value
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def parse_time(value: str | None) -> datetime | None:
+    """The moment of an ISO time; a naive one is taken as UTC, a broken one is None."""
+    if not value:
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def seconds_between(start: str | None, end: str | None) -> float | None:
+    first, last = parse_time(start), parse_time(end)
+    return (last - first).total_seconds() if first and last else None
+
+
+def number_in(pattern: re.Pattern[str], text: str, window: int = 600) -> int | None:
+    """The number that a pattern finds near the start or the end of a text, such as an exit code."""
+    found = pattern.search(text[:window])
+    if found is None and len(text) > window:
+        found = pattern.search(text[-window:])
+    return int(found[1]) if found else None
