@@ -106,6 +106,12 @@ class Draft:
 
     def finish(self, id: str | None = None) -> Session:
         """The session; its goal is the first thing the person said, where nothing states one."""
+        verdict = next(
+            (e.value for e in reversed(self.entries) if type(e) is Signal and e.kind == "verdict"),
+            None,
+        )
+        if self.outcome == "unknown" and verdict is not None:
+            self.outcome = outcome_of(verdict)
         times = [entry.at for entry in self.entries if entry.at]
         goal = self.goal
         if goal is None:
@@ -132,6 +138,11 @@ class Draft:
             warnings=self.warnings,
             raws=self.raws,
         )
+
+
+def outcome_of(score: float) -> str:
+    """A full score is success; a part of one is not."""
+    return "success" if score >= 1.0 else "failure"
 
 
 def pack_arguments(arguments: Any) -> Packed:
