@@ -130,8 +130,8 @@ class Reading:
             self.warn(number, f"unknown line type {kind[:40]!r}", lost=False)
         if not self.order:
             self.order.append(self.new_chain(None, None))
-        for line in self.unplaced:
-            self.order[0].draft.warn(*line)
+        for warning in self.unplaced:
+            self.order[0].draft.warn(*warning)
         first, *others = self.order
         for chain in [first, *(other for other in others if other.draft.entries)]:
             yield chain.finish(self.source)

@@ -68,7 +68,7 @@ def first_objects(stream: Stream) -> _Objects:
         rows = [row for row in rows if row.strip()]
         found: list[dict[str, Any]] = []
         for row in rows[: 2 * MOST_OBJECTS]:
-            found += salvage(row, 0, _ignore)
+            found += _objects_of(row)
         if whole or len(found) >= 3 or size >= MOST_HEAD or len(rows) > MOST_OBJECTS:
             first = rows[0].lstrip(b"\xef\xbb\xbf \t\r") if rows else b""
             open_ended = first[:1] in (b"{", b"[") and not _is_whole(first)
@@ -78,7 +78,15 @@ def first_objects(stream: Stream) -> _Objects:
 
 def _is_whole(row: bytes) -> bool:
     """Whether a line holds an object by itself (a list on the first line is the whole file)."""
-    return row[:1] == b"{" and bool(salvage(row, 0, _ignore))
+    return row[:1] == b"{" and bool(_objects_of(row))
+
+
+def _objects_of(row: bytes) -> list[dict[str, Any]]:
+    try:
+        value = msgspec.json.decode(row)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return salvage(row, 0, _ignore)
+    return [value] if isinstance(value, dict) else []
 
 
 def _ignore(line: int, reason: str) -> None:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from agentlearn.sessions.draft import Draft
-from agentlearn.sessions.lines import loosened, salvage
+from agentlearn.sessions.lines import decoder, loosened, salvage
 from agentlearn.sessions.source import Source
 
 T = TypeVar("T")
@@ -67,7 +67,7 @@ def fields(raw: Raw | None) -> Fields:
 
 def numbered(raws: list[Raw], kind: type[T], draft: Draft) -> Iterator[tuple[int, T]]:
     """Each element as a `kind` with its number from 1. The draft keeps the bytes as evidence."""
-    decode = msgspec.json.Decoder(kind).decode
+    decode = decoder(kind).decode
     for number, raw in enumerate(raws, start=1):
         draft.raws.append(raw)
         try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -54,6 +55,12 @@ def lines(stream: Stream) -> Iterator[tuple[int, memoryview]]:
             buffer, view = bigger, memoryview(bigger)
 
 
+@cache
+def decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
+    """Making a decoder takes longer than reading a small file."""
+    return msgspec.json.Decoder(kind)
+
+
 class LineTooLong(Exception):
     """A line that no transcript has; reading on would only fill the memory."""
 
@@ -64,7 +71,7 @@ class LineTooLong(Exception):
 
 def objects(stream: Stream, kind: type[T], warn: Warn) -> Iterator[tuple[int, T]]:
     """Each object of the file with its line number, as a `kind` (a msgspec Struct)."""
-    decode = msgspec.json.Decoder(kind).decode
+    decode = decoder(kind).decode
     try:
         for number, raw in lines(stream):
             try:

@@ -21,7 +21,8 @@ CODEX_LEGACY_ITEMS = {"message", "function_call", "function_call_output", "reaso
 CLAUDE_TYPES = {"user", "assistant", "system", "attachment", "progress"}
 CLAUDE_SIDE_TYPES = {
     "summary", "file-history-snapshot", "file-history-delta", "queue-operation", "last-prompt",
-    "ai-title", "custom-title", "agent-name", "mode", "permission-mode", "bridge-session", "pr-link",
+    "ai-title", "custom-title", "agent-name", "mode", "permission-mode", "bridge-session",
+    "pr-link",
 }  # fmt: skip
 STREAM_TYPES = {"system", "assistant", "user", "result", "stream_event"}
 EXEC_TYPES = {"thread.started", "turn.started", "turn.completed", "turn.failed"}
@@ -51,9 +52,8 @@ def at_object(value: Raws) -> tuple[str | None, bool]:
     def starts(key: str, opening: str) -> bool:
         return shape(value.get(key)) == opening
 
-    if has("schema_version") and has("steps"):
-        if str(peek(value["schema_version"])).startswith("ATIF-"):
-            return "atif", False
+    if has("steps") and str(peek(value.get("schema_version"))).startswith("ATIF-"):
+        return "atif", False
     if has("trajectory_format") and has("messages") and has("info"):
         return "mini-swe-agent", False
     if starts("history", "[") and (has("info") or has("trajectory") or len(value) <= 3):
@@ -242,4 +242,5 @@ def _untyped_line(value: dict[str, Any]) -> list[tuple[str, int]]:
 
 
 def _is_event_kind(kind: Any) -> bool:
-    return isinstance(kind, str) and kind.endswith(("Event", "Observation", "Condensation", "Request"))
+    endings = ("Event", "Observation", "Condensation", "Request")
+    return isinstance(kind, str) and kind.endswith(endings)

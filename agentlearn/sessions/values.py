@@ -130,7 +130,7 @@ class Result(Struct, frozen=True, gc=False):
 
 
 class Signal(Struct, frozen=True, gc=False):
-    """Something that happened to the session. The text is a person's own words where there are any."""
+    """Something that happened to the session. Its text is a person's words, where there are any."""
 
     kind: SignalKind
     packed: Packed
