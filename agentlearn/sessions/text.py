@@ -97,3 +97,12 @@ def number_in(pattern: re.Pattern[str], text: str, window: int = 600) -> int | N
     if found is None and len(text) > window:
         found = pattern.search(text[-window:])
     return int(found[1]) if found else None
+
+
+def last_number_in(pattern: re.Pattern[str], text: str, window: int = 600) -> int | None:
+    """The last number that a pattern finds near the end of a text, else near its start.
+
+    For exit codes that an agent puts after the output: the output may hold one that is older.
+    """
+    found = pattern.findall(text[-window:]) or pattern.findall(text[:window])
+    return int(found[-1]) if found else None
