@@ -23,7 +23,9 @@ class Turn(Struct):
     undone: int = 0
     """How many turns were undone, if this is what is left of them."""
     at_entry: int = 0
-    """The number of the entry that the turn began with, for what needs the turns in file order."""
+    """The number of the entry that the turn began with: turns stand in this order."""
+    undone_at: int = 0
+    """The number of the entry that undid it."""
 
     @property
     def action(self) -> str:
@@ -68,8 +70,7 @@ def turns_of(entries: list[Entry]) -> list[Turn]:
             words.clear()
 
     for number, entry in enumerate(entries):
-        kind = type(entry)
-        if kind is Call:
+        if type(entry) is Call:
             if words and words[-1].step != entry.step:
                 close_words()
             start = words_at if words else number
@@ -77,11 +78,11 @@ def turns_of(entries: list[Entry]) -> list[Turn]:
             words.clear()
             turns.append(turn)
             open_calls[entry.id] = turn
-        elif kind is Result:
+        elif type(entry) is Result:
             found = open_calls.pop(entry.call_id, None)
             if found is not None:
                 found.result = entry
-        elif kind is Message:
+        elif type(entry) is Message:
             if entry.role == "assistant":
                 if words and words[-1].step != entry.step:
                     close_words()
@@ -92,14 +93,14 @@ def turns_of(entries: list[Entry]) -> list[Turn]:
                 close_words()
                 if turns and turns[-1].call is None and turns[-1].answer is None:
                     turns[-1].answer = entry
-        elif kind is Signal and entry.kind == "rollback":
+        elif type(entry) is Signal and entry.kind == "rollback":
             close_words()
-            _undo(turns, number - entry.undoes)
+            _undo(turns, number - entry.undoes, number)
     close_words()
     return turns
 
 
-def _undo(turns: list[Turn], first_entry: int) -> None:
+def _undo(turns: list[Turn], first_entry: int, undone_at: int) -> None:
     """Replace the turns that began at or after the entry by what is left of them: the first."""
     keep = len(turns)
     while keep and turns[keep - 1].at_entry >= first_entry:
@@ -109,9 +110,15 @@ def _undo(turns: list[Turn], first_entry: int) -> None:
         return
     first = gone[0]
     del turns[keep:]
-    # An answer given before an undone stretch belongs to the turn before it, not to the stretch.
-    undone = sum(turn.undone or 1 for turn in gone)
-    turns.append(Turn(first.words, first.call, undone=undone, at_entry=first.at_entry))
+    turns.append(
+        Turn(
+            first.words,
+            first.call,
+            undone=sum(turn.undone or 1 for turn in gone),
+            at_entry=first.at_entry,
+            undone_at=undone_at,
+        )
+    )
 
 
 def counts_of(entries: list[Entry]) -> Counts:
@@ -119,18 +126,17 @@ def counts_of(entries: list[Entry]) -> Counts:
     messages = calls = results = errors = rejections = interruptions = 0
     open_calls: set[str] = set()
     for entry in entries:
-        kind = type(entry)
-        if kind is Message:
+        if type(entry) is Message:
             messages += 1
-        elif kind is Call:
+        elif type(entry) is Call:
             calls += 1
             open_calls.add(entry.id)
-        elif kind is Result:
+        elif type(entry) is Result:
             if entry.call_id in open_calls:
                 open_calls.discard(entry.call_id)
                 results += 1
                 errors += entry.failed
                 rejections += entry.status == "rejected"
-        elif kind is Signal:
+        elif type(entry) is Signal:
             interruptions += entry.kind == "interruption"
     return Counts(messages, calls, results, errors, rejections, interruptions)

@@ -1,0 +1,145 @@
+"""From a session to the rewards of its turns, each with its source and the lines behind it.
+
+Four sources, strongest first: what a verdict says, what the person did or said, what the tools
+said (shaped), and, for native files, what the file states. A session that states rewards is
+taken at its word: nothing is drawn from its text on top. A turn has a list of rewards and its
+reward is their sum; who needs to know how much is which finds it by source.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Literal
+
+from msgspec import Struct
+
+from agentlearn.rewards.patterns import Patterns
+from agentlearn.rewards.rules import Rules, compiled_rules
+from agentlearn.sessions.turns import Turn
+from agentlearn.sessions.values import Entry, Message, Session, Signal
+
+SourceName = Literal["stated", "verdict", "person", "shaped"]
+SOURCES: tuple[SourceName, ...] = ("stated", "verdict", "person", "shaped")
+
+
+class Drawn(Struct, frozen=True, gc=False):
+    """One reward of a turn, and why."""
+
+    value: float
+    source: SourceName
+    rule: str
+    start: int
+    """The first line that speaks for it; 0 if that stands in another file."""
+    end: int
+
+
+class Verdict(Struct, frozen=True, gc=False):
+    """What somebody who was not the agent said of the outcome."""
+
+    score: float | None
+    outcome: str | None
+    said: str
+    line: int = 0
+
+
+def draw_rewards(
+    session: Session, turns: list[Turn], rules: Rules, verdict: Verdict | None
+) -> list[list[Drawn]]:
+    """The rewards of each turn. Those drawn for 0 are left out, except where they are stated."""
+    drawn: list[list[Drawn]] = [[] for _ in turns]
+    stated = _draw_stated(turns, drawn)
+    if rules.stated_only:
+        return drawn
+    if not stated:
+        patterns: Patterns = compiled_rules(rules)
+        _draw_person(session.entries, turns, rules, patterns, drawn)
+        _draw_shaped(turns, rules, patterns, drawn)
+    if verdict is not None and turns:
+        value = verdict.score
+        if value is None:
+            success = verdict.outcome == "success"
+            value = rules.verdict.success if success else rules.verdict.failure
+        drawn[-1].append(Drawn(value, "verdict", verdict.said, verdict.line, verdict.line))
+    return drawn
+
+
+def _draw_stated(turns: list[Turn], drawn: list[list[Drawn]]) -> bool:
+    found = False
+    for turn, rewards in zip(turns, drawn, strict=True):
+        if turn.call is not None and turn.call.reward is not None and not turn.undone:
+            found = True
+            reward, line = turn.call.reward, turn.call.line
+            rewards.append(Drawn(reward.signed, "stated", reward.kind, line, line))
+    return found
+
+
+def _draw_person(
+    entries: list[Entry],
+    turns: list[Turn],
+    rules: Rules,
+    patterns: Patterns,
+    drawn: list[list[Drawn]],
+) -> None:
+    person = rules.person
+    starts = [turn.at_entry for turn in turns]
+    by_call = {turn.call.id: index for index, turn in enumerate(turns) if turn.call is not None}
+
+    def add(index: int, value: float, rule: str, line: int) -> None:
+        if value:
+            drawn[index].append(Drawn(value, "person", rule, line, line))
+
+    for index, turn in enumerate(turns):
+        if turn.undone:
+            add(index, person.rollback, "rollback", turn.lines[1])
+        elif turn.result is not None and turn.result.status == "rejected":
+            add(index, person.rejection, "rejection", turn.result.line)
+    last_words = -1
+    for number, entry in enumerate(entries):
+        if type(entry) is Signal:
+            if entry.kind == "interruption":
+                stopped = _turn_before(turns, starts, number, last_words)
+                if stopped is not None and not _was_rejected(turns[stopped]):
+                    add(stopped, person.interruption, "interruption", entry.line)
+            elif entry.kind == "edited" and entry.call_id in by_call:
+                add(by_call[entry.call_id], person.edited, "edited", entry.line)
+        elif type(entry) is Message and entry.role == "user":
+            answered = _turn_before(turns, starts, number, last_words)
+            last_words = number
+            if answered is not None and (judged := patterns.judge_words(entry.text)):
+                add(answered, getattr(person, judged), judged, entry.line)
+
+
+def _turn_before(turns: list[Turn], starts: list[int], number: int, since: int) -> int | None:
+    """The last turn that began before an entry, unless the person has spoken since, or undid it."""
+    index = bisect_left(starts, number) - 1
+    if index < 0 or starts[index] < since or number < turns[index].undone_at:
+        return None
+    return index
+
+
+def _was_rejected(turn: Turn) -> bool:
+    """A call refused without words is followed by an interruption: one act, not two."""
+    return turn.result is not None and turn.result.status == "rejected"
+
+
+def _draw_shaped(
+    turns: list[Turn], rules: Rules, patterns: Patterns, drawn: list[list[Drawn]]
+) -> None:
+    for turn, rewards in zip(turns, drawn, strict=True):
+        call, result = turn.call, turn.result
+        if call is None or result is None:
+            continue
+        rule = patterns.judge_call(call, result)
+        if rule is not None:
+            value = getattr(rules.shaped, rule)
+            if value:
+                lines = sorted((call.line, result.line))
+                rewards.append(Drawn(value, "shaped", rule, lines[0], lines[1]))
+
+
+def verdict_inside(session: Session) -> Verdict | None:
+    """The verdict that the reader found in the session's files."""
+    for entry in reversed(session.entries):
+        if type(entry) is Signal and entry.kind == "verdict" and entry.value is not None:
+            return Verdict(entry.value, None, entry.text or "verdict", entry.line)
+    return None
