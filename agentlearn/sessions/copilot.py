@@ -22,7 +22,7 @@ from agentlearn.sessions.text import iso_time, last_number_in, without_data_uris
 from agentlearn.sessions.values import Call, Session, Signal, Status
 
 DIALECT = "copilot-cli"
-EXIT_CODE = re.compile(r"(?:completed|exited) with exit code (-?\d{1,6})\b")
+EXIT_CODE = re.compile(r"(?:completed|exited) with exit code (-?\d{1,6})>?\s*\Z")
 FEEDBACK = re.compile(r"(?:feedback|reason):\s*(.+)", re.DOTALL | re.IGNORECASE)
 BY_THE_PERSON = "denied-interactively-by-user"
 KNOWN = (
