@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -18,10 +19,27 @@ Fields = dict[str, Raw]
 
 def load(source: Source) -> Fields | list[Raw]:
     """The value of a file, its parts still undecoded. Detection has seen that it parses."""
-    data = source.stream.read()
-    if data.startswith(b"\xef\xbb\xbf"):
-        data = data[3:]
-    return msgspec.json.decode(data, type=Fields | list[Raw])
+    return decoded(source.stream.read())
+
+
+def decoded(data: bytes) -> Fields | list[Raw]:
+    """The parts of a JSON value; raises MsgspecError for what is none."""
+    return msgspec.json.decode(strict(data), type=Fields | list[Raw])
+
+
+def strict(data: bytes) -> bytes:
+    """JSON that a strict decoder takes: no BOM, and null for the NaN that Python writes."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"NaN" not in data and b"Infinity" not in data:
+        return data
+    try:
+        msgspec.json.decode(data, type=Raw)
+    except msgspec.MsgspecError:
+        try:
+            return msgspec.json.encode(json.loads(data, parse_constant=lambda name: None))
+        except (ValueError, RecursionError):
+            pass
+    return data
 
 
 def as_object(value: Fields | list[Raw]) -> Fields:
@@ -65,11 +83,18 @@ def fields(raw: Raw | None) -> Fields:
         return {}
 
 
-def numbered(raws: list[Raw], kind: type[T], draft: Draft) -> Iterator[tuple[int, T]]:
-    """Each element as a `kind` with its number from 1. The draft keeps the bytes as evidence."""
+def numbered(
+    raws: list[Raw], kind: type[T], draft: Draft, line: int | None = None
+) -> Iterator[tuple[int, T]]:
+    """Each element as a `kind` with its number from 1. The draft keeps the bytes as evidence.
+
+    Where the whole list stands on one line of a file, that line is the number of each.
+    """
     decode = decoder(kind).decode
-    for number, raw in enumerate(raws, start=1):
-        draft.raws.append(raw)
+    for place, raw in enumerate(raws, start=1):
+        number = line or place
+        if line is None:
+            draft.raws.append(raw)
         try:
             yield number, decode(raw)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):

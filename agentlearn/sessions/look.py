@@ -17,7 +17,13 @@ CODEX_TYPES = {
     "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
     "inter_agent_communication", "inter_agent_communication_metadata", "security_risk_score",
 }  # fmt: skip
-CODEX_LEGACY_ITEMS = {"message", "function_call", "function_call_output", "reasoning", "local_shell_call"}
+CODEX_LEGACY_ITEMS = {
+    "message",
+    "function_call",
+    "function_call_output",
+    "reasoning",
+    "local_shell_call",
+}
 CLAUDE_TYPES = {"user", "assistant", "system", "attachment", "progress"}
 CLAUDE_SIDE_TYPES = {
     "summary", "file-history-snapshot", "file-history-delta", "queue-operation", "last-prompt",
@@ -56,6 +62,8 @@ def at_object(value: Raws) -> tuple[str | None, bool]:
         return "atif", False
     if has("trajectory_format") and has("messages") and has("info"):
         return "mini-swe-agent", False
+    if starts("history", "[") and (has("instance_id") or has("issue")) and has("instruction"):
+        return "openhands", False
     if starts("history", "[") and (has("info") or has("trajectory") or len(value) <= 3):
         return "swe-agent", False
     if has("sessionId") and has("projectHash"):
@@ -96,6 +104,8 @@ def _is_sidecar(value: Raws) -> bool:
         has("agentType")
         or (has("resolved_ids") or has("resolved_instances") or has("submitted_instances"))
         or (has("instance_results") and has("resolved"))
+        or (has("instances") and _first_has(value["instances"], "instance_id"))
+        or (has("resolved") and (has("generated") or has("applied") or has("no_generation")))
         or (has("execution_status") and has("agent"))
         or (has("checkpoint_id") and has("session_id"))
         or (has("initial_attribution") or has("files_touched"))
@@ -122,6 +132,8 @@ def at_list(items: list[msgspec.Raw]) -> tuple[str | None, bool]:
         return "openai-chat", False
     if "conversations" in head:
         return "sharegpt", False
+    if any("session_id" in v and str(v.get("type")) in STREAM_TYPES for v in first):
+        return "claude-stream-json", False
     if any("kind" in v and "source" in v and "timestamp" in v for v in first):
         return "openhands", False
     if any("source" in v and ("action" in v or "observation" in v) for v in first):
@@ -130,7 +142,7 @@ def at_list(items: list[msgspec.Raw]) -> tuple[str | None, bool]:
         return "native", False
     if isinstance(head.get("messages"), list):
         return "openai-chat", False
-    if "role" in head and "content" in head:
+    if "role" in head and ("content" in head or "tool_calls" in head):
         if any("ts" in v for v in first):
             return "cline", False
         texts = [v["content"] for v in first if isinstance(v.get("content"), str)]
@@ -180,7 +192,7 @@ def _typed_line(value: dict[str, Any], kind: str) -> list[tuple[str, int]]:
         return [("pi", 4)]
     if kind == "metadata" and has("protocol_version"):
         return [("kimi", 4)]
-    if kind in OPENCODE_EVENTS and has("sessionID") and has("part"):
+    if kind in OPENCODE_EVENTS and has("sessionID") and (has("part") or has("error")):
         return [("opencode", 3)]
     if has("step_index") and has("source"):
         return [("antigravity", 3)]
@@ -234,7 +246,7 @@ def _untyped_line(value: dict[str, Any]) -> list[tuple[str, int]]:
         return [("cursor", 3)]
     if has("step_index") and has("source"):
         return [("antigravity", 3)]
-    if has("role") and has("content"):
+    if has("role") and (has("content") or has("tool_calls")):
         return [("openai-chat", 1)]
     if has("id") and has("timestamp") and has("instructions"):
         return [("codex", 2)]
