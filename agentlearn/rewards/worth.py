@@ -33,6 +33,11 @@ class Worth(Struct, frozen=True):
     def return_(self) -> float:
         return self.returns[0] if self.returns else 0.0
 
+    @property
+    def group(self) -> str:
+        """What is compared with what: sessions of the same task, else with the same goal."""
+        return self.task if self.task is not None else self.goal or ""
+
 
 class Scored(Struct, frozen=True):
     """A session with its turns and the rewards drawn for them."""
@@ -58,9 +63,15 @@ def score_session(
 
 
 def make_worth(
-    session: Session, outcome: str, rewards: list[float], sources: dict[str, float], gamma: float
+    session: Session,
+    outcome: str,
+    rewards: list[float],
+    sources: dict[str, float],
+    gamma: float,
+    task: str | None = None,
 ) -> Worth:
-    task = session.metadata.get("task")
+    if task is None:
+        task = session.metadata.get("task")
     return Worth(
         id=session.id,
         path=session.path,

@@ -31,9 +31,13 @@ REASONS = re.compile(
     re.DOTALL,
 )
 NOT_THEIRS = "The user wants to clarify these questions"
-COLLATERAL = re.compile(r"\A(?:<tool_use_error>)?(?:Cancelled: parallel tool call|Sibling tool call)")
+COLLATERAL = re.compile(
+    r"\A(?:<tool_use_error>)?(?:Cancelled: parallel tool call|Sibling tool call)"
+)
 INTERRUPTED = "[Request interrupted by user"
-KNOWN_TYPES = CLAUDE_TYPES | CLAUDE_SIDE_TYPES | {"started", "result", "relocated", "worktree-state"}
+KNOWN_TYPES = (
+    CLAUDE_TYPES | CLAUDE_SIDE_TYPES | {"started", "result", "relocated", "worktree-state"}
+)
 
 
 class Envelope(Struct, gc=False):
@@ -180,7 +184,6 @@ class Reading:
         self.drafts[key or ""] = chain
         self.order.append(chain)
         return chain
-
 
     def parent_of(self, line: Line) -> str | None:
         """The session that started a sub-agent: its folder's, else the id on the line."""

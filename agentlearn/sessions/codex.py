@@ -318,5 +318,3 @@ def _spawned_by(source: Raw) -> str | None:
     spawn = spawn.get("thread_spawn") if isinstance(spawn, dict) else None
     parent = spawn.get("parent_thread_id") if isinstance(spawn, dict) else None
     return parent if isinstance(parent, str) else None
-
-

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from agentlearn.sessions import look
+from agentlearn.sessions import document, look
 from agentlearn.sessions.lines import salvage
 from agentlearn.sessions.source import SQLITE, ZIP, Stream
 
@@ -46,6 +46,10 @@ def detect(stream: Stream) -> Detected:
     if found.one_value:
         document = _as_document(stream)
         if document is not None:
+            if document.dialect is None and b"\n" not in stream.peek(HEAD).strip():
+                only_line = _as_lines(found.objects)
+                if only_line.dialect is not None and not document.sidecar:
+                    return only_line
             return document
     return _as_lines(found.objects)
 
@@ -97,7 +101,7 @@ def _as_document(stream: Stream) -> Detected | None:
     """What one JSON value is, by the keys at its top; None if it is no JSON value."""
     data = stream.peek_all()
     try:
-        value = msgspec.json.decode(strip_bom(data), type=dict[str, msgspec.Raw] | list[msgspec.Raw])
+        value = document.decoded(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
     if isinstance(value, dict):
@@ -107,10 +111,6 @@ def _as_document(stream: Stream) -> Detected | None:
         dialect, sidecar = look.at_list(value)
         seen = f"a JSON list of {len(value)} elements"
     return Detected("document", dialect, f"it looks like {seen}", sidecar)
-
-
-def strip_bom(data: bytes) -> bytes:
-    return data[3:] if data.startswith(b"\xef\xbb\xbf") else data
 
 
 def _as_lines(found: list[dict[str, Any]]) -> Detected:

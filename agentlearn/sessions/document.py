@@ -48,7 +48,7 @@ def as_object(value: Fields | list[Raw]) -> Fields:
 
 def value_of(raw: Any) -> Any:
     """A part as plain Python values; None where it is missing or cannot be decoded."""
-    if raw is None:
+    if not raw:
         return None
     try:
         return msgspec.json.decode(raw)
@@ -65,7 +65,7 @@ def text_of(raw: Raw | None) -> str | None:
 
 def items(raw: Raw | None) -> list[Raw]:
     """The elements of a part that is a list; none if it is not."""
-    if raw is None:
+    if not raw:
         return []
     try:
         return msgspec.json.decode(raw, type=list[Raw])
@@ -75,7 +75,7 @@ def items(raw: Raw | None) -> list[Raw]:
 
 def fields(raw: Raw | None) -> Fields:
     """The fields of a part that is an object; none if it is not."""
-    if raw is None:
+    if not raw:
         return {}
     try:
         return msgspec.json.decode(raw, type=Fields)

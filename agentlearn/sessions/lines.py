@@ -185,7 +185,11 @@ def _fitting(value: Any, wanted: Any) -> Any:
         if option is msgspec.Raw:
             return msgspec.Raw(msgspec.json.encode(value))
         origin = getattr(option, "__origin__", option)
-        if isinstance(value, dict) and isinstance(option, type) and issubclass(option, msgspec.Struct):
+        if (
+            isinstance(value, dict)
+            and isinstance(option, type)
+            and issubclass(option, msgspec.Struct)
+        ):
             return loosened(value, option)
         if isinstance(value, list) and origin is list:
             inner = option.__args__[0] if getattr(option, "__args__", None) else Any

@@ -1,0 +1,117 @@
+"""The command line: a command a module, imported when it is called.
+
+All errors that a person can mend end here, as `error:` and `hint:` on stderr with their exit
+code. Bugs keep their traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from agentlearn.errors import AgentlearnError
+
+COMMANDS = {
+    "sessions": "list sessions: what was asked, how long it took, how it ended",
+    "returns": "what each session was worth: rewards and discounted returns",
+    "trajectory": "a line per turn: action, observation, reward, return",
+    "render": "a session as text within a budget of characters",
+    "convert": "any session as native JSON lines",
+    "record": "write a session from a shell script, a line per call",
+    "audit": "does the reward predict the truth? AUC against labels",
+    "config": "every setting, its value and where it came from",
+}
+INTERRUPTED = 130
+
+
+class ErrorBoundary(TyperGroup):
+    """A group that imports its commands late and turns known errors into two lines."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        if cmd_name not in self.commands:
+            self.commands[cmd_name] = load_command(cmd_name)
+        return self.commands[cmd_name]
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        # Near matches are looked for among the loaded commands: load them all before failing.
+        if args and args[0] not in COMMANDS:
+            for name in COMMANDS:
+                self.get_command(ctx, name)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except AgentlearnError as error:
+            complain(error)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            _close_stdout()
+            raise typer.Exit(0) from None
+
+
+def complain(error: AgentlearnError) -> None:
+    from agentlearn.guard import plain
+
+    print(f"error: {plain(error.message)}", file=sys.stderr)
+    if error.hint:
+        print(f"hint: {plain(error.hint)}", file=sys.stderr)
+
+
+def _close_stdout() -> None:
+    """`agentlearn … | head` is no error; without this Python would complain at its exit."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def load_command(name: str) -> Any:
+    module = import_module(f"agentlearn.cli.{name}")
+    single = typer.Typer(
+        add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+    )
+    single.command(name=name, help=module.__doc__, short_help=COMMANDS[name])(module.main)
+    return typer.main.get_command(single)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from agentlearn import __version__
+
+        print(f"agentlearn {__version__}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    cls=ErrorBoundary,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Turns what coding agents did into what they know next time."""
+
+
+def run() -> None:
+    app(prog_name="agentlearn")

@@ -1,0 +1,145 @@
+"""From the names on the command line to sessions, with what went wrong on stderr.
+
+One bad file never ends a run: it is reported, the others are read, and the exit code tells.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+
+from agentlearn.cli.app import complain
+from agentlearn.config import find_project
+from agentlearn.errors import AgentlearnError, BadInput
+from agentlearn.guard import plain
+from agentlearn.sessions.read import NotATranscript, read_sessions
+from agentlearn.sessions.select import Candidate, select
+from agentlearn.sessions.source import Source
+from agentlearn.sessions.values import Session
+
+BAD_INPUT = 2
+PART_FAILED = 5
+
+
+class Loader:
+    """The sessions that were asked for."""
+
+    def __init__(self, names: list[str] | None, latest: bool = False, strict: bool = False) -> None:
+        self.project = find_project()
+        self.strict = strict
+        self.candidates = self.choose(list(names or []), latest)
+        self.read = 0
+        self.passed_over = 0
+        self.bad = 0
+        self.broken = 0
+        self.lost_lines = 0
+
+    @classmethod
+    def of_files(cls, paths: list[Path], strict: bool) -> Loader:
+        """For files that were found, not named."""
+        loader = cls(["-"], strict=strict)
+        loader.candidates = [Candidate(path, named=False) for path in paths]
+        return loader
+
+    def choose(self, names: list[str], latest: bool) -> list[Candidate]:
+        if not names and not latest and piped_in():
+            return [Candidate(None)]
+        return select(names, self.project, latest)
+
+    def sessions(self) -> Iterator[Session]:
+        for candidate in self.candidates:
+            yield from self.of(candidate)
+
+    def of(self, candidate: Candidate) -> Iterator[Session]:
+        """The sessions of one file; what goes wrong with it is told and counted."""
+        try:
+            with Source(candidate.path) as source:
+                for session in read_sessions(source):
+                    if _is_wanted(session, candidate):
+                        self.read += 1
+                        self.report(session)
+                        yield session
+        except NotATranscript as error:
+            self.refuse(candidate, error)
+        except AgentlearnError as error:
+            self.fail(error)
+        except (OSError, EOFError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            self.fail(BadInput(f"cannot read {candidate.path or 'stdin'}: {reason}"))
+
+    def refuse(self, candidate: Candidate, error: NotATranscript) -> None:
+        if not candidate.named or (error.sidecar and len(self.candidates) > 1):
+            self.passed_over += 1
+            return
+        if len(self.candidates) == 1:
+            raise error
+        complain(error)
+        self.bad += 1
+
+    def fail(self, error: AgentlearnError) -> None:
+        if len(self.candidates) == 1:
+            raise error
+        complain(error)
+        self.broken += 1
+
+    def report(self, session: Session) -> None:
+        """What could not be read of a session, in one line."""
+        lost = [warning for warning in session.warnings if warning.lost]
+        notes = [warning for warning in session.warnings if not warning.lost]
+        self.lost_lines += len(lost)
+        where = plain(session.path or session.id)
+        if lost:
+            numbers = ", ".join(str(warning.line) for warning in lost[:5])
+            more = ", …" if len(lost) > 5 else ""
+            count = f"{len(lost)} line{'s' if len(lost) > 1 else ''}"
+            print(
+                f"warning: {where}: {count} skipped ({numbers}{more}): {plain(lost[0].reason)}",
+                file=sys.stderr,
+            )
+        for note in notes[:3]:
+            print(f"note: {where}:{note.line}: {plain(note.reason)}", file=sys.stderr)
+
+    def finish(self, code: int = 0) -> None:
+        """Tell what was passed over, and leave with the exit code that fits."""
+        if self.passed_over:
+            files = f"{self.passed_over} file{'s' if self.passed_over > 1 else ''}"
+            print(f"note: passed over {files} that hold no session", file=sys.stderr)
+        if self.read == 0 and not (self.bad or self.broken):
+            raise BadInput(
+                "no session was found in what was named",
+                "agentlearn sessions --all lists what agents left on this machine",
+            )
+        if self.strict and self.lost_lines:
+            raise BadInput(f"--strict: {self.lost_lines} lines could not be read")
+        if self.bad:
+            raise typer.Exit(BAD_INPUT)
+        if self.broken:
+            raise typer.Exit(PART_FAILED)
+        if code:
+            raise typer.Exit(code)
+
+
+def piped_in() -> bool:
+    """Whether stdin is a pipe or a file; a terminal, or nothing at all, is neither."""
+    import os
+    import stat
+
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError, AttributeError):
+        return not sys.stdin.isatty() if sys.stdin else False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
+
+
+def _is_wanted(session: Session, candidate: Candidate) -> bool:
+    if candidate.only is not None and not session.id.startswith(candidate.only):
+        return False
+    if candidate.only_in is not None:
+        folder = Path(session.cwd) if session.cwd else None
+        return folder is not None and (
+            folder == candidate.only_in or candidate.only_in in folder.parents
+        )
+    return True

@@ -1,0 +1,62 @@
+"""Arguments and options that several commands share, so that they read the same everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Sessions = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SESSION]...",
+        show_default=False,
+        help="A transcript, a folder, a glob, an id or its beginning, or - for stdin. "
+        "None: stdin if it is a pipe, else this project's own sessions.",
+    ),
+]
+Latest = Annotated[bool, typer.Option("--latest", help="Only the one that changed last.")]
+Strict = Annotated[
+    bool | None,
+    typer.Option("--strict", help="Exit with 2 if a line cannot be read.", show_default=False),
+]
+Gamma = Annotated[
+    float | None,
+    typer.Option("--gamma", help="Discount, 0 to 1 (default 0.99).", show_default=False),
+]
+RewardRules = Annotated[
+    str | None,
+    typer.Option(
+        "--rewards",
+        metavar="FILE|native",
+        help="Rules for rewards (YAML); native: only what the file states itself.",
+        show_default=False,
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="Verdicts: CSV or JSON lines of session id, path or instance id, "
+        "and a score or outcome.",
+        show_default=False,
+    ),
+]
+Evaluator = Annotated[
+    str | None,
+    typer.Option(
+        "--evaluator",
+        metavar="CMD",
+        help="A shell command that judges each session: exit code 0 is success, "
+        "or it prints a score. It sees AGENTLEARN_SESSION_ID and AGENTLEARN_SESSION_PATH.",
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write here, not to stdout.", show_default=False
+    ),
+]

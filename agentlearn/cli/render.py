@@ -1,0 +1,98 @@
+"""A session as text within a budget of characters: what a reviewer reads.
+
+Every entry is tagged (user:, assistant:, system:, tool_call:, tool_result:) and what it goes on
+with is indented. Over the budget, --keep says what stays: the tail, both ends, or the turns with
+the largest rewards and what surrounds them.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from agentlearn.cli import options
+from agentlearn.cli.load import Loader
+from agentlearn.cli.output import choose_format, write_bytes, write_json
+from agentlearn.config import resolve
+
+FORMATS = ("text", "json")
+
+
+def main(
+    sessions: options.Sessions = None,
+    max_chars: Annotated[
+        int | None,
+        typer.Option(
+            "--max-chars", help="Budget in characters (default 12000).", show_default=False
+        ),
+    ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            "--keep",
+            metavar="tail|ends|evidence",
+            help="What stays when it is too long.",
+            show_default=False,
+        ),
+    ] = None,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Put the line number before each entry: [L120].")
+    ] = False,
+    no_tools: Annotated[
+        bool, typer.Option("--no-tools", help="Leave out calls and their results.")
+    ] = False,
+    rewards: options.RewardRules = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}.", show_default=False)
+    ] = None,
+    json: options.Json = False,
+    latest: options.Latest = False,
+    strict: options.Strict = None,
+) -> None:
+    from agentlearn.render import TRUNCATED, render_session
+
+    chosen = choose_format(format, json, FORMATS)
+    settings = resolve(max_chars=max_chars, keep=keep, rewards=rewards, strict=strict)
+    loader = Loader(sessions, latest, settings.strict)
+    rendered = []
+    for number, session in enumerate(loader.sessions()):
+        turns = session.turns()
+        weights = None
+        if settings.keep == "evidence":
+            from agentlearn.rewards.rules import load_rules
+            from agentlearn.rewards.worth import score_session
+
+            scored = score_session(session, load_rules(settings.rewards), 1.0)
+            weights = [sum(abs(drawn.value) for drawn in each) for each in scored.drawn]
+        text = render_session(
+            session,
+            settings.max_chars,
+            settings.keep,
+            lines=lines,
+            tools=not no_tools,
+            turns=turns,
+            weights=weights,
+        )
+        if chosen == "json":
+            rendered.append(
+                {
+                    "id": session.id,
+                    "path": session.path,
+                    "dialect": session.dialect,
+                    "max_chars": settings.max_chars,
+                    "chars": len(text),
+                    "truncated": TRUNCATED[: len(text)] in text and bool(text),
+                    "text": text,
+                }
+            )
+            continue
+        if number:
+            write_bytes(b"\n")
+        if number or len(loader.candidates) > 1:
+            print(f"session {session.id}", file=sys.stderr)
+        write_bytes(text.encode("utf-8", "replace") + b"\n")
+    if chosen == "json":
+        write_json(rendered)
+    loader.finish()

@@ -1,0 +1,183 @@
+"""List sessions: what was asked, by which agent, how long it took and how it ended.
+
+With no SESSION, those of this project are found where Claude Code, Codex, Gemini CLI, Copilot
+CLI, Pi and opencode keep them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+
+from agentlearn.cli import options
+from agentlearn.cli.load import Loader
+from agentlearn.cli.output import (
+    CsvWriter,
+    choose_format,
+    json_line,
+    short_id,
+    write_bytes,
+    write_json,
+    write_table,
+)
+from agentlearn.config import resolve
+from agentlearn.errors import BadInput
+from agentlearn.sessions.text import parse_time, seconds_between
+from agentlearn.sessions.values import Session
+
+FORMATS = ("text", "json", "jsonl", "csv")
+COLUMNS = (
+    "id", "dialect", "path", "agent", "model", "goal", "started_at", "ended_at",
+    "duration_seconds", "messages", "calls", "results", "errors", "rejections", "interruptions",
+    "turns", "outcome", "parent",
+)  # fmt: skip
+
+
+def main(
+    sessions: options.Sessions = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every project's, not only this one's.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            metavar="WHEN",
+            help="Only those that began since: 7d, 12h, 2026-11-01.",
+            show_default=False,
+        ),
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "--agent", help="Only this agent's: claude-code, codex, …", show_default=False
+        ),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}.", show_default=False)
+    ] = None,
+    json: options.Json = False,
+    latest: options.Latest = False,
+    strict: options.Strict = None,
+) -> None:
+    chosen = choose_format(format, json, FORMATS)
+    settings = resolve(strict=strict)
+    after = parse_since(since) if since else None
+    loader = _loader(sessions, every, agent, latest, settings.strict)
+    rows = []
+    for session in loader.sessions():
+        if _is_wanted(session, after, agent):
+            row = as_dict(session)
+            if chosen == "jsonl":
+                write_bytes(json_line(row))
+            else:
+                rows.append(row)
+    if chosen == "json":
+        write_json(rows)
+    elif chosen == "csv":
+        writer = CsvWriter(COLUMNS)
+        for row in rows:
+            writer.row(row[column] for column in COLUMNS)
+    elif chosen == "text":
+        _print_table(rows)
+    loader.finish()
+
+
+def _loader(
+    names: list[str] | None, every: bool, agent: str | None, latest: bool, strict: bool
+) -> Loader:
+    if not every:
+        return Loader(names, latest, strict)
+    if names:
+        raise BadInput("--all takes no SESSION: it finds every project's own")
+    from agentlearn.sessions.discover import agents, discover
+
+    known = agents()
+    found = discover(None, agent if agent in known else None)
+    if not found:
+        raise BadInput(f"no sessions were found; looked for those of {', '.join(known)}")
+    if latest:
+        found = found[-1:]
+    loader = Loader.of_files([item.path for item in found], strict)
+    return loader
+
+
+def as_dict(session: Session) -> dict[str, Any]:
+    counts = session.counts()
+    return {
+        "id": session.id,
+        "dialect": session.dialect,
+        "path": session.path,
+        "agent": session.agent,
+        "model": session.model,
+        "goal": session.goal,
+        "started_at": session.started_at,
+        "ended_at": session.ended_at,
+        "duration_seconds": seconds_between(session.started_at, session.ended_at),
+        "messages": counts.messages,
+        "calls": counts.calls,
+        "results": counts.results,
+        "errors": counts.errors,
+        "rejections": counts.rejections,
+        "interruptions": counts.interruptions,
+        "turns": len(session.turns()),
+        "outcome": session.outcome,
+        "parent": session.parent,
+        "warnings": [
+            {"line": warning.line, "reason": warning.reason} for warning in session.warnings
+        ],
+    }
+
+
+def parse_since(text: str) -> datetime:
+    """A moment from `7d`, `12h`, `30m` or an ISO date."""
+    units = {"d": "days", "h": "hours", "m": "minutes", "w": "weeks"}
+    unit = units.get(text[-1:])
+    if unit and text[:-1].isdigit() and int(text[:-1]) < 100_000:
+        return datetime.now(UTC) - timedelta(**{unit: int(text[:-1])})
+    moment = parse_time(text)
+    if moment is None:
+        raise BadInput(f"--since {text} is no time", "for example --since 7d or --since 2026-11-01")
+    return moment
+
+
+def _is_wanted(session: Session, after: datetime | None, agent: str | None) -> bool:
+    if agent is not None and agent not in (session.agent, session.dialect):
+        return False
+    if after is None:
+        return True
+    began = parse_time(session.ended_at or session.started_at)
+    return began is not None and began >= after
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    shown = []
+    for row in sorted(rows, key=lambda row: row["started_at"] or ""):
+        shown.append(
+            [
+                short_id(row["id"]),
+                row["dialect"],
+                (row["started_at"] or "–")[:16].replace("T", " "),
+                _duration(row["duration_seconds"]),
+                str(row["turns"]),
+                str(row["calls"]),
+                str(row["errors"]),
+                str(row["rejections"] + row["interruptions"]),
+                row["outcome"],
+                row["goal"] or "",
+            ]
+        )
+    columns = ["session", "dialect", "started", "took", "turns", "calls", "errors", "stopped"]
+    write_table([*columns, "outcome", "goal"], shown, stretch=9)
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None or seconds < 0:
+        return "–"
+    if seconds < 120:
+        return f"{seconds:.0f}s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f}m"
+    return f"{seconds / 3600:.0f}h" if seconds < 172_800 else f"{seconds / 86_400:.0f}d"

@@ -1,0 +1,151 @@
+"""Settings: flag > `AGENTLEARN_*` > `agentlearn.toml` in the project > user config > default.
+
+A value knows where it came from. Files and variables are checked when there are any; a run
+without them loads neither a parser nor a validator.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from agentlearn.errors import BadInput
+
+PREFIX = "AGENTLEARN_"
+NOT_SETTINGS = {"AGENTLEARN_HOME", "AGENTLEARN_SAMPLES", "AGENTLEARN_COMPLETE"}
+PROJECT_FILE = "agentlearn.toml"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set, with its default. Field names are the names of the options."""
+
+    gamma: float = 0.99
+    """Discount of `returns` and `trajectory`, 0 to 1."""
+    rewards: str | None = None
+    """A file with rules for rewards, or `native`."""
+    max_chars: int = 12_000
+    """Budget of `render`, in characters."""
+    keep: Literal["tail", "ends", "evidence"] = "tail"
+    """What `render` keeps when the session is over the budget."""
+    jobs: int = 1
+    """Processes that read a large native file."""
+    strict: bool = False
+    """Fail if a line cannot be read."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    value: Any
+    origin: str
+    """`default`, a file, a variable or the option."""
+
+
+def find_project(start: Path | None = None) -> Path:
+    """The first folder upward with `.agentlearn/` or `.git`, else the folder itself."""
+    here = (start or Path.cwd()).absolute()
+    for folder in (here, *here.parents):
+        if (folder / ".agentlearn").is_dir() or (folder / ".git").exists():
+            return folder
+    return here
+
+
+def user_config_file() -> Path:
+    """`AGENTLEARN_HOME` moves everything; else where the platform keeps configuration."""
+    if home := os.environ.get("AGENTLEARN_HOME"):
+        return Path(home) / "config.toml"
+    import platformdirs
+
+    return platformdirs.user_config_path("agentlearn") / "config.toml"
+
+
+def load_settings(flags: dict[str, Any] | None = None) -> dict[str, Setting]:
+    """Every setting with its value and origin. `flags` are the options that were given."""
+    found = {item.name: Setting(item.name, item.default, "default") for item in fields(Settings)}
+    for path in (user_config_file(), find_project() / PROJECT_FILE):
+        if path.is_file():
+            _apply(found, _read_toml(path), str(path))
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(PREFIX) and name not in NOT_SETTINGS and value
+    }
+    for name, value in variables.items():
+        _apply(found, {name.removeprefix(PREFIX).lower(): value}, name)
+    for name, value in (flags or {}).items():
+        if value is not None:
+            _apply(found, {name: value}, f"--{name.replace('_', '-')}")
+    return found
+
+
+def resolve(**flags: Any) -> Settings:
+    """The settings of a run; options that are None were not given."""
+    return Settings(**{item.name: item.value for item in load_settings(flags).values()})
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path} cannot be read: {error}") from None
+
+
+def _apply(found: dict[str, Setting], values: dict[str, Any], origin: str) -> None:
+    for name, value in values.items():
+        if name not in found:
+            raise _unknown(name, origin, list(found))
+        found[name] = Setting(name, _checked(name, value, origin), origin)
+
+
+def _unknown(name: str, origin: str, known: list[str]) -> BadInput:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]}?" if near else f"settings are: {', '.join(known)}"
+    what = origin if origin.startswith(PREFIX) else f"{name} in {origin}"
+    return BadInput(f"unknown setting: {what}", hint)
+
+
+def _checked(name: str, value: Any, origin: str) -> Any:
+    if origin.startswith("--"):
+        checked = value
+    else:
+        checked = _converted(name, value, origin)
+    problem = _problem(name, checked)
+    if problem:
+        where = "" if origin.startswith("--") else f" (from {origin})"
+        option = origin if origin.startswith("--") else name
+        raise BadInput(f"{option} {problem}, not {checked}{where}")
+    return checked
+
+
+def _converted(name: str, value: Any, origin: str) -> Any:
+    """The value as the type of its setting: text from a variable becomes a number."""
+    from typing import get_type_hints
+
+    from pydantic import TypeAdapter, ValidationError
+
+    wanted = get_type_hints(Settings)[name]
+    try:
+        return TypeAdapter(wanted).validate_python(value)
+    except ValidationError as error:
+        message = error.errors()[0]["msg"]
+        raise BadInput(f"{name} from {origin}: {message[:1].lower()}{message[1:]}") from None
+
+
+def _problem(name: str, value: Any) -> str | None:
+    """Why a value cannot be, as the middle of a sentence."""
+    if name == "gamma" and not 0.0 <= value <= 1.0:
+        return "must be between 0 and 1"
+    if name == "max_chars" and value < 1:
+        return "must be at least 1"
+    if name == "jobs" and not 1 <= value <= 64:
+        return "must be between 1 and 64"
+    if name == "keep" and value not in ("tail", "ends", "evidence"):
+        return "must be tail, ends or evidence"
+    return None

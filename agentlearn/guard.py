@@ -1,0 +1,42 @@
+"""What keeps hostile text harmless. Text from a transcript is data, never markup or a command."""
+
+from __future__ import annotations
+
+import re
+
+ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor moves
+    r"|\x1b[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?"  # titles, links, device strings
+    r"|\x1b[ -/]*[0-~]"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+)
+LINE_ENDS = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+CONTROLS = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+NOT_PLAIN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"
+    r"\U000e0000-\U000e007f]"
+)
+
+
+def plain(text: str) -> str:
+    """The text without terminal control codes: colours go, what else would act becomes visible.
+
+    All line ends become one newline, so that nothing begins a line that was not a line before.
+    """
+    if not NOT_PLAIN.search(text):
+        return text
+    text = LINE_ENDS.sub("\n", ESCAPES.sub("", text))
+    return CONTROLS.sub(lambda found: _visible(found[0]), text)
+
+
+def _visible(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def one_line(text: str, width: int) -> str:
+    """The start of a text on one line, for tables: plain, white space folded, cut with `…`."""
+    folded = " ".join(plain(text[: 8 * width]).split())
+    return folded if len(folded) <= width else folded[: width - 1] + "…"

@@ -1,0 +1,234 @@
+"""How a session reads: role-tagged text within a budget of characters.
+
+Every entry begins at the start of a line with its tag, and whatever it goes on with is indented:
+nothing inside a tool's output can pass for a person by containing `user:`. The whole output,
+markers included, never exceeds the budget. Rewards are not known here: for `evidence`, the
+caller passes how much each turn weighs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from agentlearn.guard import plain
+from agentlearn.sessions.turns import Turn
+from agentlearn.sessions.values import Call, Entry, Message, Result, Session
+
+Keep = Literal["tail", "ends", "evidence"]
+TRUNCATED = "…(transcript truncated)…"
+INDENT = "  "
+CONTINUED = re.compile(r"\n(?=[^\n])")
+
+
+class Block(Struct):
+    """What is kept or left out as a whole: a turn, or what a person said."""
+
+    entries: list[Entry]
+    weight: float = 0.0
+    by_person: bool = False
+
+
+def render_session(
+    session: Session,
+    max_chars: int,
+    keep: Keep = "tail",
+    lines: bool = False,
+    tools: bool = True,
+    turns: Sequence[Turn] | None = None,
+    weights: Sequence[float] | None = None,
+) -> str:
+    """The session as text of at most `max_chars` characters, its last line without an end."""
+    painter = Painter(session.unit, lines, tools)
+    if keep == "tail":
+        # Only the end can be kept, so only the end is painted: sessions are larger than budgets.
+        return _tail(painter, _blocks(session, turns), max_chars)
+    blocks = _blocks(session, turns, weights)
+    whole = painter.join([painter.block(block) for block in blocks])
+    if len(whole) <= max_chars:
+        return whole
+    if keep == "ends":
+        return _ends(painter, session, blocks, max_chars)
+    return _evidence(painter, blocks, max_chars)
+
+
+class Painter:
+    """Entries as text."""
+
+    def __init__(
+        self, unit: str, lines: bool, tools: bool, output_chars: int | None = None
+    ) -> None:
+        self.letter = "L" if unit == "line" else "E"
+        self.lines = lines
+        self.tools = tools
+        self.output_chars = output_chars
+
+    def block(self, block: Block) -> str:
+        return self.join([self.entry(entry) for entry in block.entries])
+
+    def join(self, parts: Sequence[str]) -> str:
+        return "\n".join(part for part in parts if part)
+
+    def entry(self, entry: Entry) -> str:
+        tag, text = self.tagged(entry)
+        if not tag:
+            return ""
+        place = f"[{self.letter}{entry.line}] " if self.lines else ""
+        body = CONTINUED.sub("\n" + INDENT, plain(text).strip("\n"))
+        return f"{place}{tag}: {body}".rstrip()
+
+    def tagged(self, entry: Entry) -> tuple[str, str]:
+        """The tag and the text of an entry; no tag for what is not shown."""
+        if isinstance(entry, Message):
+            return entry.role, entry.text
+        if isinstance(entry, Call):
+            return ("tool_call", self.shortened(entry.text)) if self.tools else ("", "")
+        if isinstance(entry, Result):
+            return ("tool_result", self.result(entry)) if self.tools else ("", "")
+        if entry.kind == "rejection":
+            return "user", f"(rejecting the call) {entry.text}"
+        said = {
+            "interruption": "the person interrupted",
+            "rollback": f"the person undid the last {entry.undoes} entries",
+            "edited": "the person changed this edit before accepting it",
+            "compaction": "the conversation was compacted",
+            "verdict": "verdict",
+            "api_error": "the provider failed",
+            "note": "",
+        }[entry.kind]
+        if entry.kind == "verdict" and entry.value is not None:
+            said += f" {entry.value:g}"
+        return "system", ": ".join(filter(None, [f"({said})" if said else "", entry.text]))
+
+    def shortened(self, text: str) -> str:
+        """A text with its middle left out, where there is a limit and it is over it."""
+        if self.output_chars is None or len(text) <= self.output_chars:
+            return text
+        half = self.output_chars // 2
+        left = len(text) - 2 * half
+        return f"{text[:half]}\n…({left} characters left out)…\n{text[-half:]}"
+
+    def result(self, entry: Result) -> str:
+        text = self.shortened(entry.text)
+        marks: list[str] = []
+        if entry.status != "ok":
+            marks.append(entry.status)
+        if entry.exit_code is not None and entry.exit_code != 0:
+            marks.append(f"exit code {entry.exit_code}")
+        return f"({', '.join(marks)}) {text}" if marks else text
+
+
+def _blocks(
+    session: Session, turns: Sequence[Turn] | None, weights: Sequence[float] | None = None
+) -> list[Block]:
+    """The entries, parted where a turn begins and where a person speaks."""
+    turns = session.turns() if turns is None else turns
+    weight_at = {
+        turn.at_entry: weights[index] if weights else 0.0 for index, turn in enumerate(turns)
+    }
+    blocks: list[Block] = []
+    for number, entry in enumerate(session.entries):
+        by_person = type(entry) is Message and entry.role == "user"
+        if number in weight_at or by_person or not blocks:
+            blocks.append(Block([], abs(weight_at.get(number, 0.0)), by_person))
+        blocks[-1].entries.append(entry)
+    return blocks
+
+
+def _tail(painter: Painter, blocks: list[Block], budget: int, marker: str = TRUNCATED) -> str:
+    """As many whole blocks from the end as fit; the last one's own tail if it alone is too long."""
+    kept: list[str] = []
+    size = -1
+    room = budget - len(marker) - 1
+    for index in range(len(blocks) - 1, -1, -1):
+        text = painter.block(blocks[index])
+        if not text:
+            continue
+        fits_all = size + 1 + len(text) <= budget and not any(
+            painter.block(block) for block in blocks[:index]
+        )
+        if size + 1 + len(text) > room and not fits_all:
+            if not kept:
+                kept.append(_own_tail(text, room))
+            return _cut_to(painter.join([marker, *reversed(kept)]), budget)
+        kept.append(text)
+        size += 1 + len(text)
+    return painter.join(list(reversed(kept)))
+
+
+def _own_tail(text: str, room: int) -> str:
+    """The end of a text, indented: cut inside an entry, it must not look like a new one."""
+    if room <= len(INDENT):
+        return ""
+    return INDENT + text[-(room - len(INDENT)) :].lstrip("\n")
+
+
+def _cut_to(text: str, budget: int) -> str:
+    return text if len(text) <= budget else text[:budget]
+
+
+def _ends(painter: Painter, session: Session, blocks: list[Block], budget: int) -> str:
+    """The goal, as much of it as a quarter of the budget holds, and the end."""
+    first = next((block for block in blocks if block.by_person), blocks[0])
+    goal = painter.block(first)
+    quarter = budget // 4
+    if len(goal) > quarter:
+        goal = goal[: max(quarter - 1, 0)] + "…"
+    rest = [block for block in blocks if block is not first]
+    tail = _tail(painter, rest, budget - len(goal) - 1) if budget > len(goal) else ""
+    if not tail.startswith(TRUNCATED[: len(tail)]):
+        # All the rest fits beside the shortened goal; the marker still has to say it was cut.
+        tail = _tail(painter, rest[1:], budget - len(goal) - 1)
+    return _cut_to(painter.join([goal, tail]), budget)
+
+
+def _evidence(painter: Painter, blocks: list[Block], budget: int) -> str:
+    """The weightiest blocks with what surrounds them; long tool outputs are shortened first."""
+    texts: list[str] = []
+    for chars in (2000, 600, 200):
+        painter.output_chars = chars
+        texts = [painter.block(block) for block in blocks]
+        whole = painter.join([TRUNCATED, *texts])
+        if len(whole) <= budget:
+            return whole
+    chosen: set[int] = set()
+    gap = len(_gap(len(blocks))) + 1
+    room = budget - len(TRUNCATED) - 1 - gap
+    for index in _by_importance(blocks):
+        cost = len(texts[index]) + 1 + gap
+        if index not in chosen and texts[index] and cost <= room:
+            chosen.add(index)
+            room -= cost
+    if not chosen:
+        return _tail(painter, blocks, budget)
+    parts, left_out = [TRUNCATED], 0
+    for index, text in enumerate(texts):
+        if index in chosen:
+            if left_out:
+                parts.append(_gap(left_out))
+            parts.append(text)
+            left_out = 0
+        elif text:
+            left_out += 1
+    if left_out:
+        parts.append(_gap(left_out))
+    return _cut_to(painter.join(parts), budget)
+
+
+def _gap(count: int) -> str:
+    return f"…({count} left out)…"
+
+
+def _by_importance(blocks: list[Block]) -> list[int]:
+    """The goal, then the weighty blocks each with its neighbours, people's words, and the end."""
+    goal = next((index for index, block in enumerate(blocks) if block.by_person), 0)
+    weighty = [index for index, block in enumerate(blocks) if block.weight > 0]
+    weighty.sort(key=lambda index: (-blocks[index].weight, -index))
+    order = [goal]
+    for index in weighty:
+        order += [index, *(near for near in (index + 1, index - 1) if 0 <= near < len(blocks))]
+    order += [index for index in range(len(blocks) - 1, -1, -1) if blocks[index].by_person]
+    return order + list(range(len(blocks) - 1, -1, -1))

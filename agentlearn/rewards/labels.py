@@ -1,0 +1,127 @@
+"""Verdicts from a label file: CSV or JSON lines of who is meant and how it ended.
+
+Who: a session id, a path, or an instance id (the task of a benchmark). How: a score, or a word
+such as success, failure, resolved, true. A line that says neither is an error with its number:
+a label that is silently dropped would falsify every number after it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from agentlearn.errors import BadInput
+from agentlearn.rewards.draw import Verdict
+from agentlearn.sessions.values import Session
+
+WHO = ("session", "session_id", "id", "path", "file", "instance_id", "instance", "task", "task_id")
+HOW = ("score", "reward", "outcome", "label", "resolved", "passed", "success", "value")
+GOOD = {"success", "succeeded", "pass", "passed", "resolved", "true", "yes", "solved"}
+POOR = {"failure", "failed", "fail", "unresolved", "false", "no", "unsolved"}
+
+
+class Labels:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.by_key: dict[str, Verdict] = {}
+        self.used: set[str] = set()
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise BadInput(f"cannot read the labels in {path}: {reason}") from None
+        for number, row in _rows(path, text):
+            self.add(number, row)
+        if not self.by_key:
+            raise BadInput(f"{path} holds no labels", "a line is, for example: s1,success")
+
+    def add(self, number: int, row: dict[str, Any]) -> None:
+        where = f"{self.path}:{number}"
+        keys = [str(row[name]) for name in WHO if row.get(name) not in (None, "")]
+        if not keys:
+            raise BadInput(f"{where}: no session is named; use one of {', '.join(WHO)}")
+        value = next((row[name] for name in HOW if row.get(name) not in (None, "")), None)
+        verdict = _verdict(value, where)
+        for key in keys:
+            known = self.by_key.get(key)
+            if known is not None and known.score != verdict.score:
+                raise BadInput(f"{where}: {key} has another label already")
+            self.by_key[key] = verdict
+
+    def verdict(self, session: Session) -> Verdict | None:
+        for key in _keys_of(session):
+            if key in self.by_key:
+                self.used.add(key)
+                return self.by_key[key]
+        return None
+
+    def tell_unused(self) -> None:
+        verdicts = {id(verdict) for key, verdict in self.by_key.items() if key in self.used}
+        unused = len({id(verdict) for verdict in self.by_key.values()} - verdicts)
+        if unused:
+            print(f"note: {unused} labels name no session that was read", file=sys.stderr)
+
+
+def _keys_of(session: Session) -> Iterator[str]:
+    yield session.id
+    if session.path:
+        path = Path(session.path)
+        yield session.path
+        yield str(path.absolute())
+        yield path.name
+        yield path.name.split(".")[0]
+    for name in ("instance_id", "task"):
+        if session.metadata.get(name) is not None:
+            yield str(session.metadata[name])
+
+
+def _verdict(value: Any, where: str) -> Verdict:
+    if isinstance(value, bool):
+        return Verdict(float(value), None, "label")
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in GOOD or word in POOR:
+            good = word in GOOD
+            return Verdict(None, "success" if good else "failure", f"label {word}")
+        try:
+            value = float(word)
+        except ValueError:
+            value = None
+    if not isinstance(value, (int, float)) or not math.isfinite(value):
+        hint = f"a score, or a word such as {', '.join(sorted(GOOD)[:3])}"
+        raise BadInput(f"{where}: this label has no score and no outcome", hint)
+    return Verdict(float(value), None, "label")
+
+
+def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    if text.lstrip()[:1] in ("{", "["):
+        yield from _json_rows(path, text)
+        return
+    lines = list(csv.reader(io.StringIO(text)))
+    head = [cell.strip().lower() for cell in lines[0]] if lines else []
+    has_head = any(cell in WHO for cell in head) and any(cell in HOW for cell in head)
+    if not has_head:
+        head = ["id", "outcome"]
+    for number, cells in enumerate(lines[has_head:], start=1 + has_head):
+        if any(cell.strip() for cell in cells):
+            named = zip(head, cells, strict=False)
+            yield number, {name: cell.strip() for name, cell in named}
+
+
+def _json_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise BadInput(f"{path}:{number} is not JSON: {error}") from None
+        if not isinstance(row, dict):
+            raise BadInput(f"{path}:{number} is not a JSON object")
+        yield number, row

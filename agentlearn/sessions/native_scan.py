@@ -1,0 +1,261 @@
+"""The stated rewards of a native file, without its texts: the fast way to returns.
+
+Every line is still decoded and checked, but only the few fields that returns need become Python
+values. The scan knows the plain case only: sessions one after another, of messages of people,
+turns and an outcome, each session stating its rewards. On anything else it stops, and the full
+reader goes on after the sessions that were already scanned; both give the same numbers.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from agentlearn.sessions.native import SCHEMA
+from agentlearn.sessions.native_values import parse_outcome
+from agentlearn.sessions.values import cut
+
+BUFFER = 256 * 1024
+PART = 32 * 1024 * 1024
+"""So much of a file is one piece of work when several processes share it."""
+
+
+class Amount(Struct, gc=False):
+    kind: Literal["positive", "negative", "neutral", "terminal"]
+    value: float | None = None
+
+
+class Line(Struct, gc=False):
+    type: str
+    session_id: str | None = None
+    reward: Amount | float | None = None
+    role: str | None = None
+    text: str | None = None
+    schema: str | None = None
+    id: str | None = None
+    goal: str | None = None
+    metadata: Raw = Raw(b"")
+    outcome: str | None = None
+
+
+class Scanned(Struct):
+    """A session, or the part of one that a piece of the file holds (`id` None: it goes on)."""
+
+    id: str | None
+    goal: str | None
+    task: str | None
+    outcome: str
+    rewards: array[float]
+    stated: bool = False
+    lines: int = 0
+
+
+class NotPlain(Exception):
+    """Something that only the full reader knows how to read."""
+
+
+def scan(path: Path, jobs: int, stated_only: bool) -> Iterator[Scanned]:
+    """The sessions of a file in order; NotPlain where the full reader must go on."""
+    pieces = _pieces_in_turn(path, jobs) if jobs > 1 else _pieces(path)
+    current: Scanned | None = None
+    for piece in pieces:
+        for part in piece:
+            if part.id is not None:
+                if current is not None:
+                    yield _complete(current, stated_only)
+                current = part
+            elif current is None:
+                raise NotPlain
+            else:
+                _join(current, part)
+    if current is not None:
+        yield _complete(current, stated_only)
+
+
+def _complete(session: Scanned, stated_only: bool) -> Scanned:
+    if session.lines == 0 or not (session.stated or stated_only or not session.rewards):
+        raise NotPlain
+    return session
+
+
+def _join(session: Scanned, rest: Scanned) -> None:
+    session.rewards.extend(rest.rewards)
+    session.stated |= rest.stated
+    session.lines += rest.lines
+    if session.goal is None:
+        session.goal = rest.goal
+    if rest.outcome:
+        session.outcome = rest.outcome
+
+
+def _pieces(path: Path) -> Iterator[list[Scanned]]:
+    start = 0
+    size = path.stat().st_size
+    while start < size:
+        yield scan_piece(path, start, start + PART)
+        start += PART
+
+
+def scan_piece(path: Path, start: int, end: int) -> list[Scanned]:
+    """The sessions, whole or in part, of the lines that begin in a range of bytes."""
+    parts: list[Scanned] = []
+    decode = msgspec.json.Decoder(Line).decode_lines
+    buffer = bytearray(BUFFER)
+    view = memoryview(buffer)
+    with path.open("rb", buffering=0) as file:
+        position = _line_start(file, start)
+        file.seek(position)
+        have = 0
+        while position < end:
+            got = file.readinto(view[have:])
+            filled = have + got
+            last = buffer.rfind(b"\n", 0, filled) + 1 if got else filled
+            if got and not last:
+                if filled == len(buffer):
+                    bigger = bytearray(2 * len(buffer))
+                    bigger[:filled] = buffer
+                    buffer, view = bigger, memoryview(bigger)
+                have = filled
+                continue
+            if position + last > end:  # the lines that begin after the range are another's
+                last = _first_line_after(buffer, end - position, last)
+            try:
+                found = decode(view[:last])
+            except (msgspec.MsgspecError, UnicodeError, RecursionError):
+                raise NotPlain from None
+            for line in found:
+                _take(line, parts)
+            if not got:
+                break
+            position += last
+            have = filled - last
+            buffer[:have] = buffer[last:filled]
+    return parts
+
+
+def _line_start(file: object, start: int) -> int:
+    """The first line that begins at or after a byte."""
+    if start == 0:
+        return 0
+    position = start - 1
+    file.seek(position)  # type: ignore[attr-defined]
+    while block := file.read(65536):  # type: ignore[attr-defined]
+        found = block.find(b"\n")
+        if found >= 0:
+            return int(position + found + 1)
+        position += len(block)
+    return int(position)
+
+
+def _first_line_after(buffer: bytearray, limit: int, last: int) -> int:
+    """Where the first line ends that begins before the limit and ends behind it."""
+    if limit <= 0:
+        return 0
+    return buffer.find(b"\n", limit - 1, last) + 1
+
+
+def _take(line: Line, parts: list[Scanned]) -> None:
+    kind = line.type
+    if line.session_id is not None:
+        raise NotPlain
+    if kind == "session":
+        if line.id is None or line.schema != SCHEMA:
+            raise NotPlain
+        task = _task(line.metadata)
+        parts.append(Scanned(line.id, line.goal, task, "in_progress", array("d")))
+        return
+    if not parts:
+        parts.append(Scanned(None, None, None, "", array("d")))
+    session = parts[-1]
+    session.lines += 1
+    if kind == "turn":
+        reward = line.reward
+        if reward is None:
+            session.rewards.append(0.0)
+            return
+        session.stated = True
+        session.rewards.append(reward if isinstance(reward, float) else _signed(reward))
+    elif kind == "message":
+        if line.role not in ("user", "system"):
+            raise NotPlain
+        if session.goal is None and line.role == "user":
+            session.goal = cut(line.text or "")
+    elif kind == "outcome":
+        try:
+            session.outcome = parse_outcome(line.outcome)[0]
+        except ValueError:
+            raise NotPlain from None
+    else:
+        raise NotPlain
+
+
+def _signed(reward: Amount) -> float:
+    value = reward.value
+    if reward.kind == "neutral":
+        if value:
+            raise NotPlain
+        return 0.0
+    if value is None or (value < 0 and reward.kind != "terminal"):
+        raise NotPlain
+    return -value if reward.kind == "negative" else value
+
+
+def _task(metadata: Raw) -> str | None:
+    if not metadata:
+        return None
+    value = msgspec.json.decode(metadata)
+    task = value.get("task") if isinstance(value, dict) else None
+    return None if task is None else str(task)
+
+
+def _pieces_in_turn(path: Path, jobs: int) -> Iterator[list[Scanned]]:
+    """The pieces in order, every worker scanning each `jobs`-th of them."""
+    import multiprocessing
+
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("fork" if "fork" in methods else None)
+    size = path.stat().st_size
+    starts = list(range(0, size, PART))
+    jobs = min(jobs, len(starts))
+    if jobs < 2:
+        yield from _pieces(path)
+        return
+    ends, workers = [], []
+    for index in range(jobs):
+        receive, send = context.Pipe(duplex=False)
+        worker = context.Process(
+            target=_work, args=(send, path, starts[index::jobs]), daemon=True
+        )
+        worker.start()
+        send.close()
+        ends.append(receive)
+        workers.append(worker)
+    try:
+        for number in range(len(starts)):
+            try:
+                piece = ends[number % jobs].recv()
+            except EOFError:
+                piece = None
+            if piece is None:
+                raise NotPlain
+            yield piece
+    finally:
+        for worker in workers:
+            worker.terminate()
+            worker.join()
+
+
+def _work(send: object, path: Path, starts: list[int]) -> None:
+    for start in starts:
+        try:
+            piece: list[Scanned] | None = scan_piece(path, start, start + PART)
+        except NotPlain:
+            piece = None
+        send.send(piece)  # type: ignore[attr-defined]
+        if piece is None:
+            return

@@ -1,0 +1,164 @@
+"""Writing a native file line by line, from several processes at once.
+
+Each line is checked, then appended whole under a lock on the file itself, so that nothing lies
+beside it. A last line that some killed program left unfinished is closed first: the next line
+must not be glued to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import orjson
+
+from agentlearn.errors import BadInput
+from agentlearn.sessions.lines import objects
+from agentlearn.sessions.native import SCHEMA
+from agentlearn.sessions.native_values import parse_outcome, parse_reward
+from agentlearn.sessions.source import Stream
+
+
+class Mark(msgspec.Struct, gc=False):
+    """What tells the state of a file: which sessions it holds and which of them have ended."""
+
+    type: str = ""
+    id: str | None = None
+    session_id: str | None = None
+
+
+def start_session(path: Path, goal: str, fields: dict[str, Any]) -> str:
+    """Begin a session and give back its id."""
+    session_id = secrets.token_hex(6)
+    line = {
+        "type": "session", "schema": SCHEMA, "id": session_id, "session_id": session_id,
+        "goal": goal, **fields, "started_at": now(),
+    }  # fmt: skip
+    with locked(path, create=True) as file:
+        _append(file, line)
+    return session_id
+
+
+def add_turn(
+    path: Path, session_id: str | None, action: str, observation: str | None, reward: str | None
+) -> None:
+    stated = parse_reward_option(reward)
+    line = {
+        "type": "turn", "action": action, "observation": observation, "reward": stated,
+        "at": now(),
+    }  # fmt: skip
+    with locked(path) as file:
+        _append(file, {**line, "session_id": _open_session(path, file, session_id)})
+
+
+def end_session(path: Path, session_id: str | None, outcome: str) -> None:
+    name, _, reason = outcome.partition(":")
+    try:
+        known, _ = parse_outcome(name)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    if reason and known != "aborted":
+        raise BadInput(f"only aborted has a reason, not {known}")
+    line = {"type": "outcome", "outcome": known, "reason": reason or None, "ended_at": now()}
+    with locked(path) as file:
+        _append(file, {**line, "session_id": _open_session(path, file, session_id)})
+
+
+def parse_reward_option(text: str | None) -> dict[str, Any] | None:
+    """`+0.1`, `-0.2`, `0` or `terminal:1` as a reward."""
+    if text is None:
+        return None
+    kind, colon, amount = text.rpartition(":")
+    try:
+        value = float(amount)
+        reward = parse_reward({"kind": kind, "value": value} if colon else value)
+    except ValueError as error:
+        why = "it is no number" if str(error).startswith("could not") else str(error)
+        hint = "for example --reward +0.1, -0.2, 0 or terminal:1"
+        raise BadInput(f"--reward {text}: {why}", hint) from None
+    assert reward is not None
+    if reward.kind == "neutral":
+        return {"kind": "neutral"}
+    return {"kind": reward.kind, "value": reward.value}
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@contextlib.contextmanager
+def locked(path: Path, create: bool = False) -> Iterator[int]:
+    """The file, open for reading and appending, while no other process writes it."""
+    flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT if create else 0)
+    try:
+        file = os.open(path, flags, 0o644)
+    except FileNotFoundError:
+        hint = f'start a session first: agentlearn record {path} --goal "…"'
+        raise BadInput(f"{path} does not exist", None if create else hint) from None
+    except OSError as error:
+        raise BadInput(f"cannot write {path}: {error.strerror or error}") from None
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
+    finally:
+        os.close(file)
+
+
+def _append(file: int, fields: dict[str, Any]) -> None:
+    kept = {name: value for name, value in fields.items() if value is not None}
+    line = orjson.dumps(kept, option=orjson.OPT_APPEND_NEWLINE)
+    size = os.fstat(file).st_size
+    if size and os.pread(file, 1, size - 1) != b"\n":
+        line = b"\n" + line
+    written = os.write(file, line)
+    if written != len(line):
+        os.ftruncate(file, size)
+        raise BadInput("the disk is full: nothing was recorded")
+    os.fsync(file)
+
+
+def _open_session(path: Path, file: int, wanted: str | None) -> str:
+    """The session a line goes to: the one that is named, or the only one that has not ended."""
+    open_ids, ended = _sessions(file)
+    if wanted is not None:
+        if wanted in open_ids:
+            return wanted
+        if wanted in ended:
+            raise BadInput(f"session {wanted} has ended already")
+        listed = f"open are: {', '.join(open_ids)}" if open_ids else None
+        raise BadInput(f"{path} has no session {wanted}", listed)
+    if len(open_ids) == 1:
+        return open_ids[0]
+    if not open_ids:
+        hint = f'start one: agentlearn record {path} --goal "…"'
+        raise BadInput(f"{path} has no session that is still open", hint)
+    raise BadInput(
+        f"{path} has {len(open_ids)} open sessions: {', '.join(open_ids[:5])}",
+        f"say which: agentlearn record {path} --session {open_ids[-1]} …",
+    )
+
+
+def _sessions(file: int) -> tuple[list[str], set[str]]:
+    os.lseek(file, 0, os.SEEK_SET)
+    open_ids: dict[str, None] = {}
+    ended: set[str] = set()
+    last = None
+    with os.fdopen(os.dup(file), "rb", buffering=0) as raw:
+        for _, mark in objects(Stream(raw), Mark, lambda line, reason: None):
+            if mark.type == "session" and mark.id:
+                open_ids[mark.id] = None
+                last = mark.id
+            elif mark.type == "outcome":
+                done = mark.session_id or last
+                if done in open_ids:
+                    del open_ids[done]
+                    ended.add(done)
+    return list(open_ids), ended

@@ -1,0 +1,142 @@
+"""The ways to name a SESSION: a path, a folder, a glob, an id or its beginning, `-`, the latest."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from agentlearn.errors import BadInput
+from agentlearn.sessions.discover import Found, discover
+
+PASSED_BY = {"node_modules", "__pycache__"}
+
+
+class Candidate(Struct, frozen=True):
+    """A file that may hold sessions. `path` None is stdin."""
+
+    path: Path | None
+    named: bool = True
+    """False for a file met while walking a folder: it need not be a transcript."""
+    only: str | None = None
+    """Take only sessions whose id begins like this."""
+    only_in: Path | None = None
+    """Take only sessions that worked in this folder: one database holds every project's."""
+
+
+def select(names: list[str], project: Path, latest: bool = False) -> list[Candidate]:
+    """The files that the names stand for, in order, each once. No name: the project's own."""
+    if not names:
+        chosen = [_candidate(found, project) for found in discover(project)]
+        if not chosen:
+            raise BadInput(
+                f"no sessions of {project} were found where agents keep them",
+                "name a transcript, or see every project's: agentlearn sessions --all",
+            )
+    else:
+        chosen = [candidate for name in names for candidate in _named(name, project)]
+    unique = list({(item.path, item.only): item for item in chosen}.values())
+    return [_latest(unique)] if latest else unique
+
+
+def _candidate(found: Found, project: Path | None) -> Candidate:
+    only_in = project if found.agent == "opencode" else None
+    return Candidate(found.path, named=False, only_in=only_in)
+
+
+def _latest(candidates: list[Candidate]) -> Candidate:
+    files = [item for item in candidates if item.path is not None]
+    if not files:
+        raise BadInput("--latest needs files to choose from, not stdin")
+    newest = max(files, key=lambda item: item.path.stat().st_mtime if item.path else 0.0)
+    return Candidate(newest.path, named=True, only=newest.only, only_in=newest.only_in)
+
+
+def _named(name: str, project: Path) -> Iterator[Candidate]:
+    if name == "-":
+        yield Candidate(None)
+        return
+    path = Path(name)
+    if path.is_dir():
+        found = [Candidate(each, named=False) for each in walk(path)]
+        if not found:
+            raise BadInput(f"{name} is a folder without files")
+        yield from found
+    elif path.exists() or os.path.lexists(path):
+        yield Candidate(path)
+    elif glob.has_magic(name):
+        matches = sorted(glob.glob(name, recursive=True))
+        if not matches:
+            raise BadInput(f"nothing matches {name}")
+        for match in matches:
+            if Path(match).is_dir():
+                yield from (Candidate(each, named=False) for each in walk(Path(match)))
+            else:
+                yield Candidate(Path(match))
+    else:
+        yield from _by_id(name, project)
+
+
+def walk(folder: Path) -> Iterator[Path]:
+    """The files of a folder and those below it, in the order of their names.
+
+    Links to folders are not followed and hidden folders are passed by; a conversation that an
+    agent keeps as a folder of events is one file.
+    """
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in PASSED_BY
+        )
+        for name in sorted(files):
+            path = Path(here) / name
+            if not name.startswith(".") and path.is_file():
+                yield path
+
+
+def _by_id(name: str, project: Path) -> Iterator[Candidate]:
+    """An id, or its beginning: in the names of the files that agents keep, the project's first."""
+    if os.sep in name or name.endswith((".jsonl", ".json")):
+        raise BadInput(f"{name} does not exist")
+    everything = discover(None)
+    matches = [found for found in everything if _has_id(found.path, name)]
+    if len(matches) > 1:
+        own = {found.path for found in discover(project)}
+        matches = [found for found in matches if found.path in own] or matches
+    if len(matches) > 1:
+        listed = ", ".join(sorted(found.path.stem for found in matches)[:4])
+        raise BadInput(f"{name} fits {len(matches)} sessions: {listed}", "give more of the id")
+    if matches:
+        yield Candidate(matches[0].path)
+        return
+    databases = [found for found in everything if found.agent == "opencode"]
+    if not databases:
+        raise _unknown(name, everything)
+    for found in databases:
+        yield Candidate(found.path, only=name)
+
+
+def _has_id(path: Path, prefix: str) -> bool:
+    """Ids stand at the start of a file's name, after a date in it, or name the folder."""
+    stem = path.name.split(".")[0]
+    holder = path.parent.name if path.name == "events.jsonl" else stem
+    return any(part.startswith(prefix) for part in _tails(holder))
+
+
+def _tails(name: str) -> Iterator[str]:
+    """The name and what follows each of its dashes and underscores."""
+    yield name
+    for index, character in enumerate(name):
+        if character in "-_":
+            yield name[index + 1 :]
+
+
+def _unknown(name: str, known: list[Found]) -> BadInput:
+    import difflib
+
+    stems = [found.path.stem for found in known]
+    near = difflib.get_close_matches(name, stems, 1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else "agentlearn sessions --all lists what is known"
+    return BadInput(f"{name} is no file, and no session has this id", hint)
