@@ -14,6 +14,7 @@ $(READY): pyproject.toml
 		{ echo "error: Python 3.11 or newer is needed (set PYTHON=…)" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(BIN)/python -m compileall -q agentlearn  # also where Python is told not to write bytecode
 	@touch $@
 
 demo: $(READY) ## the returns and the rendered transcript of a fixture session

@@ -7,9 +7,11 @@ without them loads neither a parser nor a validator.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+import sys
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct, structs
 
 from agentlearn.errors import BadInput
 
@@ -18,8 +20,7 @@ NOT_SETTINGS = {"AGENTLEARN_HOME", "AGENTLEARN_SAMPLES", "AGENTLEARN_COMPLETE"}
 PROJECT_FILE = "agentlearn.toml"
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """What can be set, with its default. Field names are the names of the options."""
 
     gamma: float = 0.99
@@ -36,8 +37,7 @@ class Settings:
     """Fail if a line cannot be read."""
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Struct, frozen=True):
     name: str
     value: Any
     origin: str
@@ -57,6 +57,9 @@ def user_config_file() -> Path:
     """`AGENTLEARN_HOME` moves everything; else where the platform keeps configuration."""
     if home := os.environ.get("AGENTLEARN_HOME"):
         return Path(home) / "config.toml"
+    if sys.platform == "linux":  # what platformdirs would say, without loading it at every start
+        base = os.environ.get("XDG_CONFIG_HOME", "").strip() or Path.home() / ".config"
+        return Path(base) / "agentlearn" / "config.toml"
     import platformdirs
 
     return platformdirs.user_config_path("agentlearn") / "config.toml"
@@ -64,7 +67,9 @@ def user_config_file() -> Path:
 
 def load_settings(flags: dict[str, Any] | None = None) -> dict[str, Setting]:
     """Every setting with its value and origin. `flags` are the options that were given."""
-    found = {item.name: Setting(item.name, item.default, "default") for item in fields(Settings)}
+    found = {
+        item.name: Setting(item.name, item.default, "default") for item in structs.fields(Settings)
+    }
     for path in (user_config_file(), find_project() / PROJECT_FILE):
         if path.is_file():
             _apply(found, _read_toml(path), str(path))

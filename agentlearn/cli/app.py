@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from agentlearn.errors import AgentlearnError
+from agentlearn.errors import AgentlearnError, BadInput
 
 COMMANDS = {
     "sessions": "list sessions: what was asked, how long it took, how it ended",
@@ -26,6 +26,8 @@ COMMANDS = {
     "config": "every setting, its value and where it came from",
 }
 INTERRUPTED = 130
+UsageError: Any = typer.BadParameter.__mro__[1]
+"""The class behind every usage error; typer has it, but does not export it."""
 
 
 class ErrorBoundary(TyperGroup):
@@ -48,6 +50,16 @@ class ErrorBoundary(TyperGroup):
                 self.get_command(ctx, name)
         return super().resolve_command(ctx, args)
 
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Wrong words on the command line are told like every other error."""
+        if not standalone_mode:
+            return super().main(*args, standalone_mode=False, **extra)  # type: ignore[misc]
+        try:
+            code = super().main(*args, standalone_mode=False, **extra)  # type: ignore[misc]
+        except UsageError as error:
+            sys.exit(_explain_usage(error))
+        sys.exit(code or 0)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -60,6 +72,21 @@ class ErrorBoundary(TyperGroup):
         except BrokenPipeError:
             _close_stdout()
             raise typer.Exit(0) from None
+
+
+def _explain_usage(error: Any) -> int:
+    name = error.ctx.command_path if error.ctx else "agentlearn"
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.ctx.get_help())
+        return 0
+    message = error.format_message().rstrip(".")
+    hint = f"{name} --help shows what it takes"
+    if "Did you mean" in message:
+        message, _, near = message.partition(" Did you mean ")
+        hint = f"did you mean {near}"
+    message = message.rstrip(".")
+    complain(BadInput(f"{message[:1].lower()}{message[1:]}", hint))
+    return BadInput.exit_code
 
 
 def complain(error: AgentlearnError) -> None:

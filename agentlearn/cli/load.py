@@ -50,8 +50,14 @@ class Loader:
         return select(names, self.project, latest)
 
     def sessions(self) -> Iterator[Session]:
-        for candidate in self.candidates:
+        for candidate in self.in_turn():
             yield from self.of(candidate)
+
+    def in_turn(self) -> Iterator[Candidate]:
+        """The files one by one, with a bar on a terminal if there are many."""
+        from agentlearn.cli.progress import with_progress
+
+        return with_progress(self.candidates, "reading", "files")
 
     def of(self, candidate: Candidate) -> Iterator[Session]:
         """The sessions of one file; what goes wrong with it is told and counted."""

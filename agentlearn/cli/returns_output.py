@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Protocol
+from typing import Any
 
 from agentlearn.cli.output import (
     CsvWriter,
@@ -22,17 +22,9 @@ from agentlearn.rewards.summary import METHODS, Summary, advantages
 from agentlearn.rewards.worth import Scored, Worth
 
 
-class Printer(Protocol):
-    needs_texts: bool
-
-    def add(self, scored: Scored) -> None: ...
-
-    def finish(self) -> None: ...
-
-
 def printer(
     format: str, gamma: float, per_turn: bool, explain: bool, advantage: str | None
-) -> Printer:
+) -> TextPrinter | DataPrinter:
     if advantage is not None and advantage not in METHODS:
         raise BadInput(f"--advantage {advantage} is none of {', '.join(METHODS)}")
     if format == "text":

@@ -48,7 +48,7 @@ class Scorer:
     def score(self, loader: Loader, texts: bool) -> Iterator[Scored]:
         """Each session scored, in order. Without `texts`, plain native files are only scanned."""
         scannable = not (texts or self.labels or self.evaluator or self.group_by)
-        for candidate in loader.candidates:
+        for candidate in loader.in_turn():
             done = 0
             if scannable and _is_large_native(candidate):
                 for worth in self.scanned(candidate):

@@ -6,28 +6,25 @@ that a command need not load a YAML parser and a validator to start. A test hold
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
 
 from agentlearn.errors import BadInput
 
 DEFAULTS_FILE = Path(__file__).with_name("defaults.yaml")
-STRICT = {"extra": "forbid", "allow_inf_nan": False}
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictRules:
-    __pydantic_config__: ClassVar[Any] = STRICT
+class VerdictRules(Struct, frozen=True):
     pass_at: float = 1.0
     success: float = 1.0
     failure: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class PersonRules:
-    __pydantic_config__: ClassVar[Any] = STRICT
+class PersonRules(Struct, frozen=True):
     rejection: float = -1.0
     interruption: float = -0.5
     rollback: float = -1.0
@@ -36,18 +33,14 @@ class PersonRules:
     thanks: float = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class ShapedRules:
-    __pydantic_config__: ClassVar[Any] = STRICT
+class ShapedRules(Struct, frozen=True):
     tests_passed: float = 0.2
     tests_failed: float = -0.2
     failed_call: float = -0.1
     malformed_call: float = -0.2
 
 
-@dataclass(frozen=True, slots=True)
-class WordRules:
-    __pydantic_config__: ClassVar[Any] = STRICT
+class WordRules(Struct, frozen=True):
     max_chars: int = 400
     correction: tuple[str, ...] = (
         r"^(?:no|nope|nah)\b(?!\s+(?:problem|worries|need|rush|idea))",
@@ -73,9 +66,7 @@ class WordRules:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class CommandRules:
-    __pydantic_config__: ClassVar[Any] = STRICT
+class CommandRules(Struct, frozen=True):
     shell_tools: str = r"(?i)bash|shell|exec|terminal|command|\brun\b|^sh$"
     tests: tuple[str, ...] = (
         r"(?:pytest|py\.test|tox|nox|nosetests|jest|vitest|mocha|rspec|phpunit|ctest|bats"
@@ -113,9 +104,7 @@ class CommandRules:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    __pydantic_config__: ClassVar[Any] = STRICT
+class Rules(Struct, frozen=True):
     verdict: VerdictRules = field(default_factory=VerdictRules)
     person: PersonRules = field(default_factory=PersonRules)
     shaped: ShapedRules = field(default_factory=ShapedRules)
@@ -139,7 +128,7 @@ def load_rules(name: str | None) -> Rules:
 
 def _from_file(path: Path) -> Rules:
     import yaml
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -151,11 +140,27 @@ def _from_file(path: Path) -> Rules:
     if isinstance(data, dict) and "stated_only" in data:
         raise BadInput(f"{path}: stated_only is not a rule; pass --rewards native instead")
     try:
-        rules = TypeAdapter(Rules).validate_python(data or {})
+        checked = _model(Rules).model_validate(data or {})
     except ValidationError as error:
         raise BadInput(f"{path}: {_first_error(error.errors())}", _hint(error.errors())) from None
+    rules = msgspec.convert(checked.model_dump(), Rules)
     compiled_rules(rules)
     return rules
+
+
+def _model(kind: type[Struct]) -> Any:
+    """The same fields as a pydantic model: it checks what people write, and says it well."""
+    from pydantic import ConfigDict, create_model
+
+    fields: dict[str, Any] = {}
+    for item in msgspec.structs.fields(kind):
+        if isinstance(item.type, type) and issubclass(item.type, Struct):
+            inner = _model(item.type)
+            fields[item.name] = (inner, inner())
+        else:
+            fields[item.name] = (item.type, item.default)
+    config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    return create_model(kind.__name__, __config__=config, **fields)
 
 
 def _first_error(errors: list[Any]) -> str:
@@ -168,15 +173,14 @@ def _first_error(errors: list[Any]) -> str:
 
 def _hint(errors: list[Any]) -> str | None:
     import difflib
-    from dataclasses import fields, is_dataclass
 
     *parents, name = (str(part) for part in errors[0]["loc"])
     holder: Any = Rules()
     for parent in parents:
         holder = getattr(holder, parent, None)
-    if holder is None or not is_dataclass(holder):
+    if not isinstance(holder, Struct):
         return None
-    known = [item.name for item in fields(holder) if item.name != "stated_only"]
+    known = [name for name in holder.__struct_fields__ if name != "stated_only"]
     near = difflib.get_close_matches(name, known, 1)
     return f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
 

@@ -115,9 +115,9 @@ class Reading:
     def __init__(self, source: Source, unit_is_entry: bool = False) -> None:
         self.source = source
         self.unit_is_entry = unit_is_entry
-        self.drafts: dict[str, _Chain] = {}
-        self.order: list[_Chain] = []
-        self.of_uuid: dict[str, _Chain] = {}
+        self.drafts: dict[str, Chain] = {}
+        self.order: list[Chain] = []
+        self.of_uuid: dict[str, Chain] = {}
         self.unknown: dict[str, int] = {}
         self.unplaced: list[tuple[int, str, bool]] = []
 
@@ -159,7 +159,7 @@ class Reading:
         elif kind not in self.unknown:
             self.unknown[kind] = number
 
-    def chain_of(self, line: Line) -> _Chain:
+    def chain_of(self, line: Line) -> Chain:
         """The session a line belongs to: by its sub-agent, its session id or its parent line."""
         if line.isSidechain or (line.agentId and line.type in ("user", "assistant")):
             known = self.of_uuid.get(line.parentUuid or "")
@@ -176,8 +176,8 @@ class Reading:
             self.drafts[key] = chain
         return chain
 
-    def new_chain(self, key: str | None, line: Line | None) -> _Chain:
-        chain = _Chain(key or "", self.source.name, self.unit_is_entry)
+    def new_chain(self, key: str | None, line: Line | None) -> Chain:
+        chain = Chain(key or "", self.source.name, self.unit_is_entry)
         chain.side = bool(line and (line.isSidechain or line.agentId))
         if chain.side and line is not None:
             chain.draft.parent = self.parent_of(line)
@@ -194,7 +194,7 @@ class Reading:
         return line.sessionId if line.sessionId != own else None
 
 
-class _Chain:
+class Chain:
     """One session of the file: the person's own, or a sub-agent's."""
 
     def __init__(self, key: str, path: str, unit_is_entry: bool) -> None:
@@ -208,7 +208,7 @@ class _Chain:
         self.queued: list[str] = []
         self.links: set[str] = set()
 
-    def is_new(self, line: Line, of_uuid: dict[str, _Chain]) -> bool:
+    def is_new(self, line: Line, of_uuid: dict[str, Chain]) -> bool:
         """False for a line that was copied into the file a second time."""
         uuid = line.uuid
         if uuid is None:
@@ -350,7 +350,7 @@ class _Chain:
             draft.said("system", f"hook error: {text}" if text else "", number, at)
 
     def queue(self, number: int, line: Line) -> None:
-        """Typed while the agent worked. `remove` delivers it; newer files say so again themselves."""
+        """Typed while the agent worked. `remove` delivers it; newer files say that again."""
         text = raw_text(line.content)
         if line.operation == "enqueue":
             if text and not text.lstrip().startswith(('{"task_id"', "<task-notification>")):

@@ -18,7 +18,7 @@ from msgspec import Raw, Struct
 
 from agentlearn.sessions import document
 from agentlearn.sessions.claude_blocks import raw_text
-from agentlearn.sessions.claude_code import Envelope, Line, Reading, ToolUseResult, _Chain
+from agentlearn.sessions.claude_code import Envelope, Line, Reading, ToolUseResult, Chain
 from agentlearn.sessions.draft import Draft
 from agentlearn.sessions.lines import objects
 from agentlearn.sessions.source import Source
@@ -124,12 +124,12 @@ class Stream(Reading):
         self.close()
         yield from self.sessions(())
 
-    def new_chain(self, key: str | None, line: Line | None) -> _Chain:
+    def new_chain(self, key: str | None, line: Line | None) -> Chain:
         chain = super().new_chain(key, line)
         chain.draft.dialect = DIALECT
         return chain
 
-    def main_chain(self) -> _Chain:
+    def main_chain(self) -> Chain:
         return self.chain_of(Line(type="system", sessionId=self.now))
 
     def as_session_line(self, line: StreamLine) -> Line:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -94,6 +93,8 @@ def _gemini(root: Path, project: Path | None) -> Iterator[Path]:
 
 
 def _gemini_names(root: Path, project: Path) -> set[str]:
+    import hashlib
+
     names = {hashlib.sha256(str(project).encode()).hexdigest()}
     try:
         known = json.loads((root.parent / "projects.json").read_text(encoding="utf-8"))

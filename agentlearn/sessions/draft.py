@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Literal
 
 import msgspec
@@ -177,8 +176,3 @@ def _shorten(value: Any, cap: int) -> Any:
     if isinstance(value, list):
         return [_shorten(item, cap) for item in value]
     return value
-
-
-def short_hash(data: bytes) -> str:
-    """The id of a session whose dialect has none."""
-    return hashlib.sha256(data).hexdigest()[:12]

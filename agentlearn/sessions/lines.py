@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -55,10 +54,15 @@ def lines(stream: Stream) -> Iterator[tuple[int, memoryview]]:
             buffer, view = bigger, memoryview(bigger)
 
 
-@cache
+_DECODERS: dict[Any, Any] = {}
+
+
 def decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
-    """Making a decoder takes longer than reading a small file."""
-    return msgspec.json.Decoder(kind)
+    """Making a decoder takes longer than reading a small file, so each is made once."""
+    made = _DECODERS.get(kind)
+    if made is None:
+        made = _DECODERS[kind] = msgspec.json.Decoder(kind)
+    return made  # type: ignore[no-any-return]
 
 
 class LineTooLong(Exception):
@@ -81,15 +85,10 @@ def objects(stream: Stream, kind: type[T], warn: Warn) -> Iterator[tuple[int, T]
                     yield number, loosened(value, kind)
     except LineTooLong as error:
         warn(error.number, f"{error}; the rest of the file is not read")
-    except (OSError, EOFError, ValueError, *_zstd_errors()) as error:
-        warn(0, f"the file cannot be read to its end: {error}")
-
-
-def _zstd_errors() -> tuple[type[Exception], ...]:
-    import sys
-
-    loaded = sys.modules.get("zstandard")
-    return (loaded.ZstdError,) if loaded else ()
+    except OSError as error:
+        warn(0, f"the file cannot be read to its end: {error.strerror or error}")
+    if stream.broken:
+        warn(0, stream.broken)
 
 
 def salvage(raw: bytes, number: int, warn: Warn) -> list[dict[str, Any]]:

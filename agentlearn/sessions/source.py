@@ -6,8 +6,6 @@ can be detected and then read. gzip and zstd are recognised by their first bytes
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import io
 import sys
 from pathlib import Path
@@ -23,16 +21,19 @@ SQLITE = b"SQLite format 3\x00"
 
 
 class Stream:
-    """Bytes with a look ahead."""
+    """Bytes with a look ahead. One that breaks off is read up to there; `broken` says why."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         self._raw = raw
         self._ahead = b""
+        self._read_some = getattr(raw, "read1", raw.read)
+        self._is_compressed = not isinstance(raw, _Joined)
+        self.broken: str | None = None
 
     def peek(self, size: int) -> bytes:
         """Up to `size` of the next bytes (fewer only at the end), still to be read."""
         while len(self._ahead) < size:
-            more = self._raw.read(size - len(self._ahead))
+            more = self._some(size - len(self._ahead))
             if not more:
                 break
             self._ahead += more
@@ -40,21 +41,39 @@ class Stream:
 
     def peek_all(self) -> bytes:
         """All that is left, still to be read: for a file that is one JSON value."""
-        self._ahead += self._raw.read()
+        self._ahead = self.read()
         return self._ahead
 
     def readinto(self, buffer: memoryview) -> int:
         if self._ahead:
             taken = self._ahead[: len(buffer)]
-            buffer[: len(taken)] = taken
             self._ahead = self._ahead[len(taken) :]
-            return len(taken)
-        return self._raw.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
+        elif self._is_compressed:
+            taken = self._some(len(buffer))
+        else:
+            return self._raw.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
+        buffer[: len(taken)] = taken
+        return len(taken)
 
     def read(self) -> bytes:
         ahead, self._ahead = self._ahead, b""
-        rest = self._raw.read()
-        return ahead + rest if rest else ahead
+        if not self._is_compressed:
+            rest = self._raw.read()
+            return ahead + rest if rest else ahead
+        parts = [ahead]
+        while more := self._some(1 << 20):
+            parts.append(more)
+        return b"".join(parts)
+
+    def _some(self, size: int) -> bytes:
+        """The next bytes, at most `size`. Compressed data may be cut short or damaged."""
+        if not self._is_compressed:
+            return self._raw.read(size)
+        try:
+            return self._read_some(size)  # type: ignore[no-any-return]
+        except Exception as error:  # each decompressor has errors of its own
+            self.broken = f"the compressed data ends early or is damaged: {error}"
+            return b""
 
     def close(self) -> None:
         self._raw.close()
@@ -95,6 +114,8 @@ class Source:
         """The first 12 hex digits of the hash of the (decompressed) bytes."""
         if self.path is None:
             return "stdin"
+        import hashlib
+
         digest = hashlib.sha256()
         with decompressed(_open(self.path)) as stream:
             while block := stream.read(1 << 20):
@@ -121,6 +142,8 @@ def decompressed(raw: IO[bytes]) -> IO[bytes]:
         head += more
     whole: Any = _Joined(head, raw)
     if head.startswith(GZIP):
+        import gzip
+
         return gzip.GzipFile(fileobj=whole)  # type: ignore[return-value]
     if head.startswith(ZSTD):
         import zstandard
