@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,13 @@ import pytest
 from files import SAMPLES, bent, brief, document_file, read_all, read_one, sample
 
 from agentlearn.sessions.atif import read_document
-from agentlearn.sessions.draft import short_hash
 from agentlearn.sessions.source import Source
 
 AGENT = {"name": "demo", "version": "1.0", "model_name": "m"}
+
+
+def file_id_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
 
 def trajectory(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -83,7 +87,7 @@ def test_calls_by_id(tmp_path):
 
 def test_no_id_at_all(tmp_path):
     path = document_file(tmp_path / "t.json", trajectory(user("x"), session_id=None))
-    assert read_one(path).id == short_hash(path.read_bytes())
+    assert read_one(path).id == file_id_of(path)
 
 
 def test_trajectory_id_comes_before_the_run(tmp_path):

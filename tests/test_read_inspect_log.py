@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import struct
@@ -14,7 +15,6 @@ import pytest
 import zstandard
 from files import SAMPLES, bent, brief, document_file, read_all, read_one, sample
 
-from agentlearn.sessions.draft import short_hash
 from agentlearn.sessions.inspect_log import MOST_BYTES, read_document, read_zip
 from agentlearn.sessions.read import NotATranscript, read_sessions
 from agentlearn.sessions.source import Source
@@ -29,6 +29,10 @@ EVAL = {
     "packages": {"inspect_ai": "0.3.145"},
 }
 HEADER = {"version": 2, "status": "success", "eval": EVAL, "plan": {"name": "plan", "steps": []}}
+
+
+def file_id_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
 
 def asked(text: Any = "2+2?", **more: Any) -> dict[str, Any]:
@@ -89,7 +93,7 @@ def test_each_sample_is_a_session(tmp_path):
 
 def test_a_log_without_ids_has_those_of_its_bytes(tmp_path):
     path = document_file(tmp_path / "log.json", log(one(asked()), eval={}))
-    assert read_one(path).id == f"{short_hash(path.read_bytes())}_1_epoch_1"
+    assert read_one(path).id == f"{file_id_of(path)}_1_epoch_1"
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 import pytest
 from files import SAMPLES, bent, brief, document_file, read_one, sample
 
-from agentlearn.sessions.draft import short_hash
 from agentlearn.sessions.mini_swe_agent import read_document
 from agentlearn.sessions.source import Source
 
 RULES = {"role": "system", "content": "Answer with one bash code block."}
 TASK = {"role": "user", "content": "Fix the parser."}
+
+
+def file_id_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
 
 def user(text: Any, **extra: Any) -> dict[str, Any]:
@@ -49,7 +54,7 @@ def test_bare_list(tmp_path):
          bash("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git diff"), user("diff --git a b")],
     )  # fmt: skip
     session = read_one(path)
-    assert (session.id, session.dialect) == (short_hash(path.read_bytes()), "mini-swe-agent")
+    assert (session.id, session.dialect) == (file_id_of(path), "mini-swe-agent")
     assert session.unit == "entry"
     assert [len(session.raws), session.goal, session.outcome] == [6, "Fix the parser.", "unknown"]
     assert brief(session) == [

@@ -280,7 +280,11 @@ class Chain:
         origin = (line.origin or {}).get("kind")
         if line.isMeta or line.isCompactSummary or (origin and origin != "human"):
             role = "system"
-        if role == "user" and not self.side:
+        if role == "user" and self.side:
+            # What a sub-agent is told comes from the agent that started it, not from a person.
+            role = "system"
+            draft.goal = draft.goal or text
+        if role == "user":
             self.went_back(number, line)
             if text in self.queued:
                 self.queued.remove(text)

@@ -233,7 +233,11 @@ class Reading:
             self.mirrored.remove(text)
             return
         self.mirrored.append(text)
-        self.draft.said("user", text, number, at)
+        if self.draft.parent:  # what a sub-agent is told comes from the agent that started it
+            self.draft.goal = self.draft.goal or text
+            self.draft.said("system", text, number, at)
+        else:
+            self.draft.said("user", text, number, at)
 
     def output(self, number: int, at: str | None, payload: Payload) -> None:
         call_id = payload.call_id or ""

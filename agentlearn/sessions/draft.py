@@ -176,3 +176,10 @@ def _shorten(value: Any, cap: int) -> Any:
     if isinstance(value, list):
         return [_shorten(item, cap) for item in value]
     return value
+
+
+def short_hash(data: bytes) -> str:
+    """The id of a session whose dialect has none."""
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()[:12]

@@ -62,7 +62,7 @@ def decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
     made = _DECODERS.get(kind)
     if made is None:
         made = _DECODERS[kind] = msgspec.json.Decoder(kind)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 class LineTooLong(Exception):

@@ -70,7 +70,7 @@ class Stream:
         if not self._is_compressed:
             return self._raw.read(size)
         try:
-            return self._read_some(size)  # type: ignore[no-any-return]
+            return self._read_some(size)
         except Exception as error:  # each decompressor has errors of its own
             self.broken = f"the compressed data ends early or is damaged: {error}"
             return b""
@@ -144,7 +144,7 @@ def decompressed(raw: IO[bytes]) -> IO[bytes]:
     if head.startswith(GZIP):
         import gzip
 
-        return gzip.GzipFile(fileobj=whole)  # type: ignore[return-value]
+        return gzip.GzipFile(fileobj=whole)
     if head.startswith(ZSTD):
         import zstandard
 
