@@ -155,7 +155,7 @@ def test_pitfall_11_sub_agents_stand_inline_claude_stream_json(tmp_path):
     children = {e.call_id: e.child for e in main.entries if type(e).__name__ == "Result"}
     assert children == {"t1": "agent7", "t2": "t2"}
     assert brief(counter) == [
-        ("user", "count files", 3),
+        ("system", "count files", 3),
         ("call", "u1", "Bash", '{"command": "ls"}', 4),
         ("result", "u1", "a b", "ok", None, 6),
     ]

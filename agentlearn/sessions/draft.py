@@ -147,12 +147,22 @@ def outcome_of(score: float) -> str:
 def pack_arguments(arguments: Any) -> Packed:
     """Arguments as JSON text (or the raw text a model wrote), long values inside them cut."""
     if isinstance(arguments, (bytes, bytearray, memoryview)):
-        arguments = bytes(arguments).decode("utf-8", "replace")
+        arguments = _on_one_line(bytes(arguments)).decode("utf-8", "replace")
     if not isinstance(arguments, str):
         arguments = "" if arguments is None else msgspec.json.encode(arguments).decode()
     if len(arguments) > FIELD_CAP:
         arguments = _cut_inside(arguments)
     return pack(arguments)
+
+
+def _on_one_line(data: bytes) -> bytes:
+    """JSON without the white space of a file that was written for people to read."""
+    if b"\n" not in data and b"\r" not in data:
+        return data
+    try:
+        return msgspec.json.format(data, indent=-1)
+    except (msgspec.MsgspecError, RecursionError):
+        return data
 
 
 def _cut_inside(arguments: str) -> str:

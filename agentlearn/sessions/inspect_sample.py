@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 
 from agentlearn.sessions import document
 from agentlearn.sessions.draft import Draft
-from agentlearn.sessions.text import content_text
+from agentlearn.sessions.text import MOST_DEPTH, content_text
 from agentlearn.sessions.values import Role, Status
 
 ATTACHMENT = re.compile(r"attachment://([0-9a-zA-Z]{1,64})")
@@ -167,16 +167,16 @@ class SampleReading:
     def value(self, raw: Raw | None) -> Any:
         return self.resolved(document.value_of(raw))
 
-    def resolved(self, value: Any) -> Any:
+    def resolved(self, value: Any, depth: int = 0) -> Any:
         """The value with its attachments in place."""
         if isinstance(value, str):
             if "attachment://" not in value or not self.attachments:
                 return value
             return ATTACHMENT.sub(lambda found: self.attachment(found[1]) or found[0], value)
-        if isinstance(value, list):
-            return [self.resolved(item) for item in value]
-        if isinstance(value, dict):
-            return {key: self.resolved(item) for key, item in value.items()}
+        if isinstance(value, list) and depth < MOST_DEPTH:
+            return [self.resolved(item, depth + 1) for item in value]
+        if isinstance(value, dict) and depth < MOST_DEPTH:
+            return {key: self.resolved(item, depth + 1) for key, item in value.items()}
         return value
 
     def attachment(self, name: str) -> str:
@@ -193,14 +193,20 @@ def _first_score(scores: dict[str, Any]) -> float | None:
 
 
 def _number(value: Any) -> float | None:
+    """A grade or a number; the mean of several, where a scorer gives them by name."""
+    if isinstance(value, dict):
+        numbers = [number for number in map(_plain_number, value.values()) if number is not None]
+        return sum(numbers) / len(numbers) if numbers else None
+    return _plain_number(value)
+
+
+def _plain_number(value: Any) -> float | None:
     if isinstance(value, str):
         return GRADES.get(value)
-    if isinstance(value, (bool, int, float)):
-        return float(value)
-    if isinstance(value, dict):
-        numbers = [number for number in map(_number, value.values()) if number is not None]
-        return sum(numbers) / len(numbers) if numbers else None
-    return None
+    try:
+        return float(value) if isinstance(value, (bool, int, float)) else None
+    except OverflowError:
+        return None
 
 
 def _as_words(scores: dict[str, Any]) -> str:

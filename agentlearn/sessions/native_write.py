@@ -29,6 +29,7 @@ def native_lines(session: Session) -> Iterator[bytes]:
             "metadata": _metadata(session) or None,
         }
     )
+    is_native = session.dialect == "native"
     waiting: Entry | None = None
     for entry in session.entries:
         if type(waiting) is Call:
@@ -41,7 +42,7 @@ def native_lines(session: Session) -> Iterator[bytes]:
         if type(entry) is Call and not entry.tool and entry.id.startswith("turn-"):
             waiting = entry
         else:
-            yield _line(_fields(entry))
+            yield _line(_fields(entry, is_native))
     if type(waiting) is Call:
         yield _line(_turn(waiting, None))
     yield _line(
@@ -72,8 +73,8 @@ def _turn(call: Call, result: Result | None) -> dict[str, Any]:
     }
 
 
-def _fields(entry: Entry) -> dict[str, Any]:
-    line = entry.source_line or entry.line or None
+def _fields(entry: Entry, is_native: bool) -> dict[str, Any]:
+    line = (entry.source_line if is_native else entry.line) or None
     if isinstance(entry, Message):
         return {
             "type": "message", "role": entry.role, "text": entry.text, "at": entry.at,
@@ -108,7 +109,7 @@ def _reward(call: Call) -> dict[str, Any] | None:
 
 def _arguments(text: str) -> Any:
     """A JSON object as it stands, anything else as a string."""
-    if text.startswith("{"):
+    if text.startswith("{") and "\n" not in text and "\r" not in text:
         try:
             msgspec.json.decode(text)
         except (msgspec.MsgspecError, RecursionError):

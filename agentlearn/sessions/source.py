@@ -144,12 +144,12 @@ def decompressed(raw: IO[bytes]) -> IO[bytes]:
     if head.startswith(GZIP):
         import gzip
 
-        return gzip.GzipFile(fileobj=whole)
+        return gzip.GzipFile(fileobj=whole)  # type: ignore[return-value]
     if head.startswith(ZSTD):
         import zstandard
 
         reader = zstandard.ZstdDecompressor().stream_reader(whole, read_across_frames=True)
-        return reader  # type: ignore[return-value]
+        return reader
     return whole  # type: ignore[no-any-return]
 
 

@@ -7,22 +7,24 @@ from datetime import UTC, datetime
 from typing import Any
 
 DATA_URI = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,([A-Za-z0-9+/=\s]{64,})")
+MOST_DEPTH = 20
+"""Parts inside parts are read so far down: what is deeper was made to break a reader."""
 
 
-def content_text(content: Any) -> str:
+def content_text(content: Any, depth: int = 0) -> str:
     """Text of a string or of a list of parts, in whatever vendor's shape; images become a tag."""
-    if content is None:
+    if content is None or depth > MOST_DEPTH:
         return ""
     if isinstance(content, str):
         return without_data_uris(content)
     if isinstance(content, dict):
-        return part_text(content)
+        return part_text(content, depth)
     if isinstance(content, list):
-        return "\n".join(filter(None, (part_text(part) for part in content)))
+        return "\n".join(filter(None, (part_text(part, depth) for part in content)))
     return str(content)
 
 
-def part_text(part: Any) -> str:
+def part_text(part: Any, depth: int = 0) -> str:
     if isinstance(part, str):
         return without_data_uris(part)
     if not isinstance(part, dict):
@@ -33,7 +35,7 @@ def part_text(part: Any) -> str:
     if image := image_tag(part):
         return image
     inner = part.get("content")
-    return content_text(inner) if isinstance(inner, (str, list)) else ""
+    return content_text(inner, depth + 1) if isinstance(inner, (str, list)) else ""
 
 
 def image_tag(part: dict[str, Any]) -> str:
