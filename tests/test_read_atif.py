@@ -297,6 +297,23 @@ def test_infinite_log_probabilities_do_not_cost_the_file(tmp_path):
     assert [entry[0] for entry in brief(session)] == ["user", "assistant"]
 
 
+def test_half_an_emoji_does_not_cost_the_file(tmp_path):
+    path = document_file(
+        tmp_path / "t.json", trajectory(user("cut \ud83d here"), agent("ok \U0001f600"))
+    )
+    assert "\\ud83d here" in path.read_text()
+    assert brief(read_one(path)) == [
+        ("user", "cut \ufffd here", 1),
+        ("assistant", "ok \U0001f600", 2),
+    ]
+
+
+def test_a_broken_character_does_not_cost_the_file(tmp_path):
+    path = document_file(tmp_path / "t.json", trajectory(user("caf@")))
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"@", b"\xe9"))
+    assert brief(read_one(path)) == [("user", "caf\ufffd", 1)]
+
+
 def test_hostile_shapes(tmp_path):
     path = tmp_path / "t.json"
     parts = [result([{"type": "text", "text": "x"}], "c1", is_error=True)]

@@ -15,6 +15,7 @@ from agentlearn.sessions.source import Source
 
 T = TypeVar("T")
 Fields = dict[str, Raw]
+BOM = b"\xef\xbb\xbf"
 
 
 def load(source: Source) -> Fields | list[Raw]:
@@ -24,22 +25,32 @@ def load(source: Source) -> Fields | list[Raw]:
 
 def decoded(data: bytes) -> Fields | list[Raw]:
     """The parts of a JSON value; raises MsgspecError for what is none."""
-    return msgspec.json.decode(strict(data), type=Fields | list[Raw])
+    data = data.removeprefix(BOM)
+    try:
+        return msgspec.json.decode(data, type=Fields | list[Raw])
+    except (msgspec.MsgspecError, UnicodeError):
+        return msgspec.json.decode(_mended(data), type=Fields | list[Raw])
 
 
 def strict(data: bytes) -> bytes:
-    """JSON that a strict decoder takes: no BOM, and null for the NaN that Python writes."""
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if b"NaN" not in data and b"Infinity" not in data:
-        return data
+    """JSON that every decoder takes, where that is possible."""
+    data = data.removeprefix(BOM)
     try:
         msgspec.json.decode(data, type=Raw)
-    except msgspec.MsgspecError:
-        try:
-            return msgspec.json.encode(json.loads(data, parse_constant=lambda name: None))
-        except (ValueError, RecursionError):
-            pass
+    except (msgspec.MsgspecError, UnicodeError):
+        return _mended(data)
     return data
+
+
+def _mended(data: bytes) -> bytes:
+    """What Python writes though it is no JSON: NaN is null, half an emoji is U+FFFD."""
+    try:
+        text = data.decode("utf-8", "replace")
+        value = json.loads(text, strict=False, parse_constant=lambda name: None)
+        text = json.dumps(value, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return data
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def as_object(value: Fields | list[Raw]) -> Fields:
@@ -53,8 +64,11 @@ def value_of(raw: Any) -> Any:
     try:
         return msgspec.json.decode(raw)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        found = salvage(bytes(raw), 0, lambda line, reason: None)
-        return found[0] if found else None
+        pass
+    try:
+        return msgspec.json.decode(_mended(bytes(raw)))
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
 
 
 def text_of(raw: Raw | None) -> str | None:
