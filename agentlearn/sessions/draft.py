@@ -109,7 +109,7 @@ class Draft:
             (e.value for e in reversed(self.entries) if type(e) is Signal and e.kind == "verdict"),
             None,
         )
-        if self.outcome == "unknown" and verdict is not None:
+        if self.outcome in ("unknown", "in_progress") and verdict is not None:
             self.outcome = outcome_of(verdict)
         times = [entry.at for entry in self.entries if entry.at]
         goal = self.goal
