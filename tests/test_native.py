@@ -199,7 +199,7 @@ def test_calls_results_and_signals(tmp_path: Path):
 def test_a_verdict_in_the_file_is_a_terminal_reward(tmp_path: Path):
     rows = [HEAD, turn("a"), turn("b"), {"type": "signal", "kind": "verdict", "value": 1.0}]
     worth = score_session(read_one(lines_file(tmp_path / "s", rows)), Rules(), 0.5).worth
-    assert (worth.rewards, worth.returns, worth.outcome) == ([0.0, 1.0], [0.5, 1.0], "in_progress")
+    assert (worth.rewards, worth.returns, worth.outcome) == ([0.0, 1.0], [0.5, 1.0], "success")
 
 
 def test_the_same_session_as_one_object(tmp_path: Path):
@@ -207,7 +207,7 @@ def test_the_same_session_as_one_object(tmp_path: Path):
         "id": "x",
         "goal": "g",
         "turns": [
-            {"action": "a", "observation": "o", "reward": {"Positive": 0.1}, "timestamp": "2026-11-01T09:00:00Z"},
+            {"action": "a", "observation": "o", "reward": {"Positive": 0.1}, "timestamp": 1.8e9},
             {"action": "b", "observation": "p", "reward": {"Negative": 0.2}},
             {"action": "c", "observation": "q", "reward": "Neutral"},
             {"action": "d", "observation": "r", "reward": {"Terminal": 1.0}},

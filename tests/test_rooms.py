@@ -5,7 +5,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "agentlearn"
 FLOORS = [
-    {"cli", "__main__"},
+    {"__main__"},
+    {"cli"},
     {"review", "reflexion"},
     {"rlm"},
     {"store", "knowledge", "export"},
