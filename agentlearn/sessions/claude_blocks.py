@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-import msgspec
 from msgspec import Raw, Struct
 
-from agentlearn.sessions.text import sized_tag, without_data_uris
+from agentlearn.sessions import document
+from agentlearn.sessions.text import MOST_DEPTH, sized_tag, without_data_uris
 from agentlearn.sessions.values import Role
 
 REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
@@ -26,6 +26,15 @@ HARNESS_TAGS = (
 class ImageSource(Struct, gc=False):
     media_type: str | None = None
     data: Raw = Raw(b"")
+    url: str | None = None
+
+    def tag(self, kind: str) -> str:
+        """What stands for the data: its type and its size, or where it lies."""
+        data = memoryview(self.data)
+        if not data:
+            return f"<image {(self.url or kind)[:200]}>"
+        padding = bytes(data[-3:]).count(b"=")
+        return sized_tag(self.media_type or kind, len(data) - len('""') - padding)
 
 
 class Block(Struct, gc=False):
@@ -43,38 +52,31 @@ class Block(Struct, gc=False):
     tool_name: str | None = None
 
 
-def block_text(content: str | list[Block] | Block | None) -> str:
+def block_text(content: str | list[Block] | Block | None, depth: int = 0) -> str:
     """The text of a block, of a list of them, or of a plain string."""
-    if content is None:
+    if content is None or depth > MOST_DEPTH:
         return ""
     if isinstance(content, str):
         return without_data_uris(content)
     if isinstance(content, list):
         if len(content) == 1:
-            return block_text(content[0])
-        return "\n".join(filter(None, map(block_text, content)))
+            return block_text(content[0], depth)
+        return "\n".join(filter(None, (block_text(block, depth) for block in content)))
     if content.text is not None:
         return without_data_uris(content.text)
     if content.source is not None:
-        size = len(memoryview(content.source.data))
-        return sized_tag(content.source.media_type or content.type, size)
+        return content.source.tag(content.type)
     if content.type == "tool_reference":
         return content.tool_name or ""
-    return block_text(content.content)
+    return block_text(content.content, depth + 1)
 
 
 def raw_text(raw: Raw) -> str:
     """A part that may be a string or anything else, as text."""
-    data = memoryview(raw)
-    if not data:
-        return ""
-    try:
-        value = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return ""
+    value = document.value_of(raw) if raw else None
     if isinstance(value, str):
         return value
-    return "" if value is None else bytes(data).decode("utf-8", "replace")
+    return "" if value is None else bytes(raw).decode("utf-8", "replace")
 
 
 def strip_reminders(text: str) -> str:

@@ -11,19 +11,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from msgspec import Raw, Struct
-
 from agentlearn.sessions import document
 from agentlearn.sessions.claude_blocks import Block, block_text, raw_text, strip_reminders, typed_by
+from agentlearn.sessions.claude_lines import Envelope, Line, ToolUseResult
+from agentlearn.sessions.claude_queue import Queue
 from agentlearn.sessions.draft import Draft
 from agentlearn.sessions.lines import objects
 from agentlearn.sessions.look import CLAUDE_SIDE_TYPES, CLAUDE_TYPES
 from agentlearn.sessions.source import Source
-from agentlearn.sessions.text import number_in
 from agentlearn.sessions.values import Session, Status
 
 DIALECT = "claude-code"
-EXIT_CODE = re.compile(r"\AExit code (-?\d{1,6})\b")
+EXIT_CODE = re.compile(r"Exit code (-?\d{1,6})\b")
 REJECTED = ("The user doesn't want to proceed with this tool use", "User rejected tool use")
 REASONS = re.compile(
     r"(?:To tell you how to proceed, the user said:\n|"
@@ -38,59 +37,6 @@ INTERRUPTED = "[Request interrupted by user"
 KNOWN_TYPES = (
     CLAUDE_TYPES | CLAUDE_SIDE_TYPES | {"started", "result", "relocated", "worktree-state"}
 )
-
-
-class Envelope(Struct, gc=False):
-    """The `message` of a line."""
-
-    id: str | None = None
-    model: str | None = None
-    content: str | list[Block] | None = None
-
-
-class ToolUseResult(Struct, gc=False):
-    """The few fields of a structured tool result that say more than its text."""
-
-    agentId: str | None = None
-    userModified: bool | None = None
-    interrupted: bool | None = None
-
-
-class Attachment(Struct, gc=False):
-    type: str = ""
-    prompt: str | list[Block] | None = None
-    content: Raw = Raw(b"")
-    stderr: str | None = None
-    origin: dict[str, str | None] | None = None
-    blockingError: Raw = Raw(b"")
-
-
-class Line(Struct, gc=False):
-    type: str = ""
-    subtype: str | None = None
-    uuid: str | None = None
-    parentUuid: str | None = None
-    sessionId: str | None = None
-    agentId: str | None = None
-    isSidechain: bool | None = None
-    isMeta: bool | None = None
-    isCompactSummary: bool | None = None
-    isApiErrorMessage: bool | None = None
-    timestamp: str | None = None
-    cwd: str | None = None
-    version: str | None = None
-    gitBranch: str | None = None
-    message: Envelope | None = None
-    toolUseResult: ToolUseResult | str | list[Raw] | None = None
-    attachment: Attachment | None = None
-    operation: str | None = None
-    content: Raw = Raw(b"")
-    origin: dict[str, str | None] | None = None
-    hookErrors: list[Raw] | None = None
-    summary: str | None = None
-    aiTitle: str | None = None
-    customTitle: str | None = None
-    prUrl: str | None = None
 
 
 def read_lines(source: Source) -> Iterator[Session]:
@@ -118,14 +64,12 @@ class Reading:
         self.drafts: dict[str, Chain] = {}
         self.order: list[Chain] = []
         self.of_uuid: dict[str, Chain] = {}
+        self.awaited: dict[str, Chain] = {}
         self.unknown: dict[str, int] = {}
-        self.unplaced: list[tuple[int, str, bool]] = []
+        self.unplaced = Draft(DIALECT, None)
 
     def warn(self, line: int, reason: str, lost: bool = True) -> None:
-        if self.order:
-            self.order[0].draft.warn(line, reason, lost)
-        else:
-            self.unplaced.append((line, reason, lost))
+        (self.order[0].draft if self.order else self.unplaced).warn(line, reason, lost)
 
     def sessions(self, lines: Iterable[tuple[int, Line]]) -> Iterator[Session]:
         for number, line in lines:
@@ -134,15 +78,16 @@ class Reading:
             self.warn(number, f"unknown line type {kind[:40]!r}", lost=False)
         if not self.order:
             self.order.append(self.new_chain(None, None))
-        for warning in self.unplaced:
-            self.order[0].draft.warn(*warning)
         first, *others = self.order
+        first.draft.warnings[:0] = self.unplaced.warnings
         for chain in [first, *(other for other in others if other.draft.entries)]:
             yield chain.finish(self.source)
 
     def take(self, number: int, line: Line) -> None:
         kind = line.type
         if kind == "progress":
+            if line.uuid is not None and (above := self.of_uuid.get(line.parentUuid or "")):
+                self.of_uuid[line.uuid] = above
             return
         if kind in ("user", "assistant"):
             chain = self.chain_of(line)
@@ -150,9 +95,11 @@ class Reading:
                 chain.message(number, line)
         elif kind in ("system", "attachment"):
             if not line.isSidechain or line.agentId in self.drafts:
-                self.chain_of(line).side_line(number, line)
+                chain = self.chain_of(line)
+                if chain.is_new(line, self.of_uuid):
+                    chain.side_line(number, line)
         elif kind == "queue-operation":
-            self.chain_of(line).queue(number, line)
+            self.chain_of(line).queue_line(number, line)
         elif kind in KNOWN_TYPES:
             if self.order:
                 self.order[0].title(number, line)
@@ -162,9 +109,7 @@ class Reading:
     def chain_of(self, line: Line) -> Chain:
         """The session a line belongs to: by its sub-agent, its session id or its parent line."""
         if line.isSidechain or (line.agentId and line.type in ("user", "assistant")):
-            known = self.of_uuid.get(line.parentUuid or "")
-            key = line.agentId or (known.key if known and known.side else line.uuid or "side")
-            return self.drafts.get(key) or self.new_chain(key, line)
+            return self.side_chain_of(line)
         key = line.sessionId or ""
         chain = self.drafts.get(key)
         if chain is None:
@@ -174,6 +119,16 @@ class Reading:
             if chain is None:
                 chain = self.new_chain(key, line)
             self.drafts[key] = chain
+        return chain
+
+    def side_chain_of(self, line: Line) -> Chain:
+        """By the agent's id; in old files by the line above, which may come after its children."""
+        parent, uuid = line.parentUuid or "", line.uuid or ""
+        known = self.of_uuid.get(parent) or self.awaited.get(uuid) or self.awaited.get(parent)
+        key = line.agentId or (known.key if known and known.side else uuid or "side")
+        chain = self.drafts.get(key) or self.new_chain(key, line)
+        if parent and parent not in self.of_uuid:
+            self.awaited[parent] = chain
         return chain
 
     def new_chain(self, key: str | None, line: Line | None) -> Chain:
@@ -205,7 +160,7 @@ class Chain:
         self.ids: dict[str, int] = {}
         self.prompt_at: dict[str, int] = {}
         self.calls: set[str] = set()
-        self.queued: list[str] = []
+        self.queue = Queue()
         self.links: set[str] = set()
 
     def is_new(self, line: Line, of_uuid: dict[str, Chain]) -> bool:
@@ -264,10 +219,12 @@ class Chain:
         for block in blocks:
             if block.type == "tool_result":
                 self.tool_result(block, number, line)
-            elif text := block_text(block):
+            elif (text := block_text(block)).startswith(INTERRUPTED):
+                self.typed(text, number, line)
+            elif text:
                 texts.append(text)
-        for text in [texts[0]] if len(texts) == 1 else ["\n".join(texts)] if texts else []:
-            self.typed(text, number, line)
+        if texts:
+            self.typed("\n".join(texts), number, line)
 
     def typed(self, text: str, number: int, line: Line) -> None:
         """A user line: the person's words, or what the harness says in their place."""
@@ -276,6 +233,8 @@ class Chain:
             draft.signal("interruption", "", number, at)
             return
         text = strip_reminders(text)
+        if not text or text.isspace():
+            return
         role, text = typed_by(text)
         origin = (line.origin or {}).get("kind")
         if line.isMeta or line.isCompactSummary or (origin and origin != "human"):
@@ -286,8 +245,7 @@ class Chain:
             draft.goal = draft.goal or text
         if role == "user":
             self.went_back(number, line)
-            if text in self.queued:
-                self.queued.remove(text)
+            self.queue.arrived(text)
         draft.said(role, text, number, at)
 
     def went_back(self, number: int, line: Line) -> None:
@@ -315,7 +273,7 @@ class Chain:
             elif COLLATERAL.match(text) or text.startswith(INTERRUPTED):
                 status = "interrupted"
             else:
-                exit_code = number_in(EXIT_CODE, text, 40)
+                exit_code = int(code[1]) if (code := EXIT_CODE.match(text)) else None
         elif extra is not None and extra.interrupted:
             status = "interrupted"
         child = extra.agentId if extra is not None else None
@@ -346,23 +304,15 @@ class Chain:
             origin = (extra.origin or {}).get("kind")
             text = strip_reminders(block_text(extra.prompt))
             role, text = typed_by(text)
-            if text in self.queued:
-                self.queued.remove(text)
+            self.queue.arrived(text)
             draft.said("system" if origin not in (None, "human") else role, text, number, at)
         elif extra.type in ("hook_blocking_error", "hook_non_blocking_error"):
             text = extra.stderr or raw_text(extra.blockingError) or raw_text(extra.content)
             draft.said("system", f"hook error: {text}" if text else "", number, at)
 
-    def queue(self, number: int, line: Line) -> None:
-        """Typed while the agent worked. `remove` delivers it; newer files say that again."""
-        text = raw_text(line.content)
-        if line.operation == "enqueue":
-            if text and not text.lstrip().startswith(('{"task_id"', "<task-notification>")):
-                self.queued.append(text)
-        elif line.operation == "popAll":
-            self.queued.clear()
-        elif line.operation == "remove" and self.queued and not text:
-            self.draft.said("user", self.queued.pop(0), number, line.timestamp)
+    def queue_line(self, number: int, line: Line) -> None:
+        text, at = raw_text(line.content), line.timestamp
+        self.draft.said("user", self.queue.operate(line.operation, text, number, at), number, at)
 
     def title(self, number: int, line: Line) -> None:
         title = line.customTitle or line.aiTitle
@@ -374,6 +324,8 @@ class Chain:
 
     def finish(self, source: Source) -> Session:
         draft = self.draft
+        for waiting in self.queue.waiting:  # typed, and the agent never came to it
+            draft.said("user", waiting.text, waiting.line, waiting.at)
         if self.side:
             draft.id = self.key
         elif self.ids:

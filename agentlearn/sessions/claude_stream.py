@@ -18,7 +18,8 @@ from msgspec import Raw, Struct
 
 from agentlearn.sessions import document
 from agentlearn.sessions.claude_blocks import raw_text
-from agentlearn.sessions.claude_code import Envelope, Line, Reading, ToolUseResult, Chain
+from agentlearn.sessions.claude_code import Chain, Reading
+from agentlearn.sessions.claude_lines import Envelope, Line, ToolUseResult
 from agentlearn.sessions.draft import Draft
 from agentlearn.sessions.lines import objects
 from agentlearn.sessions.source import Source

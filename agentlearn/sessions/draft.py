@@ -38,6 +38,7 @@ class Draft:
         self.unit = unit
         self.entries: list[Entry] = []
         self.warnings: list[Warning_] = []
+        self.unlisted = 0
         self.raws: list[bytes] = []
         self.metadata: dict[str, Any] = {}
         self.id: str | None = None
@@ -100,8 +101,12 @@ class Draft:
     def warn(self, line: int, reason: str, lost: bool = True) -> None:
         if len(self.warnings) < MAX_WARNINGS:
             self.warnings.append(Warning_(line, reason, lost))
-        elif len(self.warnings) == MAX_WARNINGS:
-            self.warnings.append(Warning_(line, "more like these, not listed", lost))
+            return
+        self.unlisted += 1
+        if len(self.warnings) > MAX_WARNINGS:
+            first = self.warnings.pop()
+            line, lost = first.line, lost or first.lost
+        self.warnings.append(Warning_(line, f"and {self.unlisted} more, from here on", lost))
 
     def finish(self, id: str | None = None) -> Session:
         """The session; its goal is the first thing the person said, where nothing states one."""
@@ -169,12 +174,12 @@ def _cut_inside(arguments: str) -> str:
     """Shorten the long strings of a JSON object, so that it stays one."""
     try:
         value = msgspec.json.decode(arguments)
+        for cap in (FIELD_CAP // 2, FIELD_CAP // 8, FIELD_CAP // 64):
+            shorter = msgspec.json.encode(_shorten(value, cap)).decode()
+            if len(shorter) <= FIELD_CAP:
+                return shorter
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
-        return cut(arguments)
-    for cap in (FIELD_CAP // 2, FIELD_CAP // 8, FIELD_CAP // 64):
-        shorter = msgspec.json.encode(_shorten(value, cap)).decode()
-        if len(shorter) <= FIELD_CAP:
-            return shorter
+        pass
     return cut(arguments)
 
 

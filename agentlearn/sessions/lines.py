@@ -82,7 +82,12 @@ def objects(stream: Stream, kind: type[T], warn: Warn) -> Iterator[tuple[int, T]
                 yield number, decode(raw)
             except (msgspec.MsgspecError, UnicodeError, RecursionError):
                 for value in salvage(bytes(raw), number, warn):
-                    yield number, loosened(value, kind)
+                    try:
+                        found = loosened(value, kind)
+                    except RecursionError as error:
+                        warn(number, _reason(error))
+                    else:
+                        yield number, found
     except LineTooLong as error:
         warn(error.number, f"{error}; the rest of the file is not read")
     except OSError as error:
@@ -106,11 +111,12 @@ def salvage(raw: bytes, number: int, warn: Warn) -> list[dict[str, Any]]:
     while 0 <= position < len(text):
         try:
             value, position = _LOOSE.raw_decode(text, position)
+            value = _without_halves(value) if halves else value
         except (ValueError, RecursionError) as error:
             reason = _reason(error)
             break
         if isinstance(value, dict):
-            found.append(_without_halves(value) if halves else value)
+            found.append(value)
         position = _next_object(text, position)
     if reason:
         warn(number, reason if not found else f"the end of the line is lost: {reason}")
@@ -163,12 +169,23 @@ def loosened(value: Any, kind: type[T]) -> T:
     except (msgspec.MsgspecError, RecursionError):
         pass
     fields: dict[str, Any] = {}
-    for info in msgspec.structs.fields(kind):  # type: ignore[arg-type]
-        if info.encode_name in value:
-            fitting = _fitting(value[info.encode_name], info.type)
+    for name, encoded, wanted in _fields_of(kind):
+        if encoded in value:
+            fitting = _fitting(value[encoded], wanted)
             if fitting is not _MISFIT:
-                fields[info.name] = fitting
+                fields[name] = fitting
     return kind(**fields)
+
+
+_FIELDS: dict[Any, list[tuple[str, str, Any]]] = {}
+
+
+def _fields_of(kind: Any) -> list[tuple[str, str, Any]]:
+    """Name, name in JSON and type of each field; looking them up is slow, so once."""
+    if kind not in _FIELDS:
+        found = msgspec.structs.fields(kind)
+        _FIELDS[kind] = [(info.name, info.encode_name, info.type) for info in found]
+    return _FIELDS[kind]
 
 
 _MISFIT = object()

@@ -28,6 +28,8 @@ class Stream:
         self._ahead = b""
         self._read_some = getattr(raw, "read1", raw.read)
         self._is_compressed = not isinstance(raw, _Joined)
+        self._digest: Any = None
+        self._at_end = False
         self.broken: str | None = None
 
     def peek(self, size: int) -> bytes:
@@ -51,7 +53,9 @@ class Stream:
         elif self._is_compressed:
             taken = self._some(len(buffer))
         else:
-            return self._raw.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
+            got: int = self._raw.readinto(buffer)  # type: ignore[attr-defined]
+            self._seen(buffer[:got])
+            return got
         buffer[: len(taken)] = taken
         return len(taken)
 
@@ -59,6 +63,8 @@ class Stream:
         ahead, self._ahead = self._ahead, b""
         if not self._is_compressed:
             rest = self._raw.read()
+            self._seen(rest)
+            self._seen(b"")
             return ahead + rest if rest else ahead
         parts = [ahead]
         while more := self._some(1 << 20):
@@ -68,12 +74,30 @@ class Stream:
     def _some(self, size: int) -> bytes:
         """The next bytes, at most `size`. Compressed data may be cut short or damaged."""
         if not self._is_compressed:
-            return self._raw.read(size)
-        try:
-            return self._read_some(size)
-        except Exception as error:  # each decompressor has errors of its own
-            self.broken = f"the compressed data ends early or is damaged: {error}"
-            return b""
+            some = self._raw.read(size)
+        else:
+            try:
+                some = self._read_some(size)
+            except Exception as error:  # each decompressor has errors of its own
+                self.broken = f"the compressed data ends early or is damaged: {error}"
+                some = b""
+        self._seen(some)
+        return some
+
+    def keep_digest(self) -> None:
+        """Hash what is read, for a pipe that cannot be read again."""
+        import hashlib
+
+        self._digest = hashlib.sha256()
+
+    def _seen(self, data: bytes | memoryview) -> None:
+        if self._digest is not None:
+            self._digest.update(data)
+            self._at_end = self._at_end or not data
+
+    def digest(self) -> str | None:
+        """The hash of all the bytes, if they were hashed and all of them are read."""
+        return self._digest.hexdigest() if self._at_end else None
 
     def close(self) -> None:
         self._raw.close()
@@ -87,6 +111,8 @@ class Source:
         self.name = "-" if path is None else str(path)
         self._opened = raw
         self.stream = Stream(decompressed(raw if raw is not None else _open(path)))
+        if path is None:
+            self.stream.keep_digest()
 
     def __enter__(self) -> Self:
         return self
@@ -111,16 +137,19 @@ class Source:
         return None
 
     def id_from_bytes(self) -> str:
-        """The first 12 hex digits of the hash of the (decompressed) bytes."""
-        if self.path is None:
-            return "stdin"
-        import hashlib
+        """The first 12 hex digits of the hash of the (decompressed) bytes.
 
-        digest = hashlib.sha256()
-        with decompressed(_open(self.path)) as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-        return digest.hexdigest()[:12]
+        The bytes of a pipe are known when all of it is read; before that its name must do.
+        """
+        if self.path is None:
+            return (self.stream.digest() or "stdin")[:12]
+        again = Stream(decompressed(_open(self.path)))
+        again.keep_digest()
+        block = memoryview(bytearray(1 << 20))
+        while again.readinto(block):
+            pass
+        again.close()
+        return (again.digest() or "")[:12]
 
 
 def _open(path: Path | None) -> IO[bytes]:

@@ -45,7 +45,7 @@ def image_tag(part: dict[str, Any]) -> str:
         data = source.get("data")
         media = source.get("media_type") or source.get("mimeType") or source.get("mime_type")
         if isinstance(data, str) and (media or part.get("type") in ("image", "input_image")):
-            return sized_tag(str(media or "image"), len(data))
+            return sized_tag(str(media or "image"), len(data.rstrip("=")))
     for key in ("image_url", "image", "file_data"):
         url = part.get(key)
         if isinstance(url, dict):
@@ -63,7 +63,7 @@ def without_data_uris(text: str) -> str:
     """Base64 data in a text replaced by its type and size."""
     if ";base64," not in text:
         return text
-    return DATA_URI.sub(lambda found: sized_tag(found[1], len(found[2])), text)
+    return DATA_URI.sub(lambda found: sized_tag(found[1], len(found[2].rstrip("="))), text)
 
 
 def iso_time(value: Any) -> str | None:

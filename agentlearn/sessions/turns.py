@@ -11,6 +11,9 @@ from msgspec import Struct
 
 from agentlearn.sessions.values import Call, Counts, Entry, Message, Result, Signal
 
+BORDERS = ("interruption", "compaction")
+"""No response goes on after these. Where responses have no ids, that is all there is to tell."""
+
 
 class Turn(Struct):
     """Texts are put together only when asked for: returns need none of them."""
@@ -91,11 +94,17 @@ def turns_of(entries: list[Entry]) -> list[Turn]:
                 words.append(entry)
             elif entry.role == "user":
                 close_words()
-                if turns and turns[-1].call is None and turns[-1].answer is None:
-                    turns[-1].answer = entry
-        elif type(entry) is Signal and entry.kind == "rollback":
-            close_words()
-            _undo(turns, number - entry.undoes, number)
+                last = turns[-1] if turns else None
+                if last and last.call is None and last.answer is None and not last.undone:
+                    last.answer = entry
+            elif words and words[-1].step is None:
+                close_words()
+        elif type(entry) is Signal:
+            if entry.kind == "rollback":
+                close_words()
+                _undo(turns, number - entry.undoes, number)
+            elif entry.kind in BORDERS and words and words[-1].step is None:
+                close_words()
     close_words()
     return turns
 
