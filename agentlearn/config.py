@@ -16,7 +16,14 @@ from msgspec import Struct, structs
 from agentlearn.errors import BadInput
 
 PREFIX = "AGENTLEARN_"
-NOT_SETTINGS = {"AGENTLEARN_HOME", "AGENTLEARN_SAMPLES", "AGENTLEARN_COMPLETE"}
+NOT_SETTINGS = {
+    "AGENTLEARN_HOME",
+    "AGENTLEARN_SAMPLES",
+    "AGENTLEARN_COMPLETE",
+    # What an evaluator is told: it may well call this program.
+    "AGENTLEARN_SESSION_ID",
+    "AGENTLEARN_SESSION_PATH",
+}
 PROJECT_FILE = "agentlearn.toml"
 
 
@@ -72,7 +79,7 @@ def load_settings(flags: dict[str, Any] | None = None) -> dict[str, Setting]:
     }
     for path in (user_config_file(), find_project() / PROJECT_FILE):
         if path.is_file():
-            _apply(found, _read_toml(path), str(path))
+            _apply(found, _from_its_folder(path, _read_toml(path)), str(path))
     variables = {
         name: value
         for name, value in os.environ.items()
@@ -98,6 +105,14 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadInput(f"{path} cannot be read: {error}") from None
+
+
+def _from_its_folder(path: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """A file that a settings file names stands beside it, wherever the command is run."""
+    rules = values.get("rewards")
+    if not isinstance(rules, str) or rules == "native":
+        return values
+    return {**values, "rewards": str(path.parent / Path(rules).expanduser())}
 
 
 def _apply(found: dict[str, Setting], values: dict[str, Any], origin: str) -> None:

@@ -6,18 +6,15 @@ import re
 
 ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor moves
-    r"|\x1b[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?"  # titles, links, device strings
+    r"|\x1b[\]PX^_][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)"  # titles, links, device strings
     r"|\x1b[ -/]*[0-~]"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
 LINE_ENDS = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
-CONTROLS = re.compile(
-    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
-)
-NOT_PLAIN = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"
-    r"\U000e0000-\U000e007f]"
-)
+HIDDEN = r"\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f"
+"""Characters that turn the direction of text, or that nobody sees."""
+CONTROLS = re.compile(rf"[\x00-\x08\x0e-\x1f\x7f-\x9f{HIDDEN}]")
+NOT_PLAIN = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{HIDDEN}]")
 
 
 def plain(text: str) -> str:
@@ -33,7 +30,9 @@ def plain(text: str) -> str:
 
 def _visible(character: str) -> str:
     code = ord(character)
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    if code < 256:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
 
 def one_line(text: str, width: int) -> str:

@@ -21,6 +21,8 @@ from agentlearn.sessions.values import Call, Entry, Message, Result, Session
 Keep = Literal["tail", "ends", "evidence"]
 TRUNCATED = "…(transcript truncated)…"
 INDENT = "  "
+SHORTEST_GOAL = 32
+"""Less of a goal is not worth its place."""
 CONTINUED = re.compile(r"\n(?=[^\n])")
 
 
@@ -51,7 +53,7 @@ def render_session(
     if len(whole) <= max_chars:
         return whole
     if keep == "ends":
-        return _ends(painter, session, blocks, max_chars)
+        return _ends(painter, blocks, max_chars)
     return _evidence(painter, blocks, max_chars)
 
 
@@ -138,51 +140,64 @@ def _blocks(
     return blocks
 
 
-def _tail(painter: Painter, blocks: list[Block], budget: int, marker: str = TRUNCATED) -> str:
-    """As many whole blocks from the end as fit; the last one's own tail if it alone is too long."""
+def was_truncated(text: str) -> bool:
+    """Whether a rendered text is not the whole: only a marker stands at the start of a line so."""
+    return TRUNCATED in text.split("\n") or (bool(text) and TRUNCATED.startswith(text))
+
+
+def _tail(painter: Painter, blocks: list[Block], budget: int, is_cut: bool = False) -> str:
+    """As many whole blocks from the end as fit; the last one's own tail if it alone is too long.
+
+    `is_cut`: something before them was left out already, so the marker stands in any case.
+    """
     kept: list[str] = []
     size = -1
-    room = budget - len(marker) - 1
+    room = budget - len(TRUNCATED) - 1
     for index in range(len(blocks) - 1, -1, -1):
         text = painter.block(blocks[index])
         if not text:
             continue
-        fits_all = size + 1 + len(text) <= budget and not any(
-            painter.block(block) for block in blocks[:index]
+        fits_all = (
+            not is_cut
+            and size + 1 + len(text) <= budget
+            and not any(painter.block(block) for block in blocks[:index])
         )
         if size + 1 + len(text) > room and not fits_all:
             if not kept:
                 kept.append(_own_tail(text, room))
-            return _cut_to(painter.join([marker, *reversed(kept)]), budget)
+            is_cut = True
+            break
         kept.append(text)
         size += 1 + len(text)
-    return painter.join(list(reversed(kept)))
+    if is_cut:
+        kept.append(TRUNCATED)
+    return _cut_to(painter.join(list(reversed(kept))), budget)
 
 
 def _own_tail(text: str, room: int) -> str:
     """The end of a text, indented: cut inside an entry, it must not look like a new one."""
     if room <= len(INDENT):
         return ""
-    return INDENT + text[-(room - len(INDENT)) :].lstrip("\n")
+    return INDENT + text[-(room - len(INDENT)) :].lstrip("\n ")
 
 
 def _cut_to(text: str, budget: int) -> str:
     return text if len(text) <= budget else text[:budget]
 
 
-def _ends(painter: Painter, session: Session, blocks: list[Block], budget: int) -> str:
-    """The goal, as much of it as a quarter of the budget holds, and the end."""
+def _ends(painter: Painter, blocks: list[Block], budget: int) -> str:
+    """The goal, as much of it as a quarter of the budget (or the end) leaves, and the end."""
     first = next((block for block in blocks if block.by_person), blocks[0])
-    goal = painter.block(first)
-    quarter = budget // 4
-    if len(goal) > quarter:
-        goal = goal[: max(quarter - 1, 0)] + "…"
     rest = [block for block in blocks if block is not first]
-    tail = _tail(painter, rest, budget - len(goal) - 1) if budget > len(goal) else ""
-    if not tail.startswith(TRUNCATED[: len(tail)]):
-        # All the rest fits beside the shortened goal; the marker still has to say it was cut.
-        tail = _tail(painter, rest[1:], budget - len(goal) - 1)
-    return _cut_to(painter.join([goal, tail]), budget)
+    rest_chars = len(painter.join([painter.block(block) for block in rest]))
+    goal = painter.block(first)
+    room = max(budget // 4, budget - rest_chars - len(TRUNCATED) - 2)
+    if not rest_chars or room < SHORTEST_GOAL:
+        return _tail(painter, blocks, budget)
+    is_cut = len(goal) > room
+    if is_cut:
+        goal = goal[: room - 1].rstrip() + "…"
+    return painter.join([goal, _tail(painter, rest, budget - len(goal) - 1, is_cut)])
 
 
 def _evidence(painter: Painter, blocks: list[Block], budget: int) -> str:

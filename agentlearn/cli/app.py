@@ -57,8 +57,8 @@ class ErrorBoundary(TyperGroup):
         try:
             code = super().main(*args, standalone_mode=False, **extra)  # type: ignore[misc]
         except UsageError as error:
-            sys.exit(_explain_usage(error))
-        sys.exit(code or 0)
+            code = _explain_usage(error)
+        sys.exit(_flushed(code or 0))
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -69,9 +69,10 @@ class ErrorBoundary(TyperGroup):
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from None
-        except BrokenPipeError:
-            _close_stdout()
-            raise typer.Exit(0) from None
+        except OSError as error:
+            if error.filename is not None:
+                raise
+            raise typer.Exit(_not_written(error, 0)) from None
 
 
 def _explain_usage(error: Any) -> int:
@@ -97,11 +98,24 @@ def complain(error: AgentlearnError) -> None:
         print(f"hint: {plain(error.hint)}", file=sys.stderr)
 
 
-def _close_stdout() -> None:
-    """`agentlearn … | head` is no error; without this Python would complain at its exit."""
+def _flushed(code: int) -> int:
+    """The exit code, once the last of the result is written."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return _not_written(error, code)
+    return code
+
+
+def _not_written(error: OSError, code: int) -> int:
+    """A full disk is an error, `agentlearn … | head` is none; Python shall not say it again."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return code
+    complain(AgentlearnError(f"cannot write the result: {error.strerror or error}"))
+    return code or AgentlearnError.exit_code
 
 
 def load_command(name: str) -> Any:
@@ -141,4 +155,11 @@ def program(
 
 
 def run() -> None:
+    if sys.stdout is None:  # closed by the caller, who wants no result
+        import os
+
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # no locale, and no name of a file, ends a run
+            stream.reconfigure(errors="backslashreplace")
     app(prog_name="agentlearn")

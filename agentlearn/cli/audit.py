@@ -2,7 +2,7 @@
 
 The return is computed without the labels, and without the verdicts that lie in the files. It is
 compared with two things that anyone can count: fewer turns, fewer failed calls; overall, and
-among sessions of the same task.
+among sessions of the same task. The labels are needed: --labels FILE.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from agentlearn.cli.output import choose_format, number, write_json, write_table
 from agentlearn.config import resolve
 from agentlearn.errors import BadInput
 
+FORMATS = ("text", "json")
 NAMES = {"return": "return", "turns": "fewer turns", "errors": "fewer failed calls"}
 
 
@@ -28,11 +29,14 @@ def main(
     rewards: options.RewardRules = None,
     min_auc: Annotated[
         float | None,
-        typer.Option("--min-auc", help="Exit with 1 below this AUC.", show_default=False),
+        typer.Option(
+            "--min-auc",
+            metavar="X",
+            help="Exit with 1 if the AUC of the return is below X.",
+            show_default=False,
+        ),
     ] = None,
-    format: Annotated[
-        str | None, typer.Option("--format", help="text, json.", show_default=False)
-    ] = None,
+    format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
     latest: options.Latest = False,
     strict: options.Strict = None,
@@ -40,8 +44,10 @@ def main(
     from agentlearn.rewards.audit import audit
     from agentlearn.rewards.labels import Labels
 
-    chosen = choose_format(format, json, ("text", "json"))
+    chosen = choose_format(format, json, FORMATS)
     settings = resolve(gamma=gamma, rewards=rewards, strict=strict)
+    if min_auc is not None and not 0.0 <= min_auc <= 1.0:
+        raise BadInput(f"--min-auc must be between 0 and 1, not {min_auc:g}")
     if labels is None:
         raise BadInput("an audit needs the truth: --labels FILE", "a line is: session,success")
     truth = Labels(Path(labels))

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from agentlearn.cli import options
 from agentlearn.cli.output import choose_format, write_json, write_table
 from agentlearn.config import PROJECT_FILE, find_project, load_settings, user_config_file
+from agentlearn.rewards.rules import DEFAULTS_FILE
+
+FORMATS = ("text", "json")
 
 
 def main(
-    format: Annotated[
-        str | None, typer.Option("--format", help="text, json.", show_default=False)
-    ] = None,
+    format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
 ) -> None:
-    chosen = choose_format(format, json, ("text", "json"))
+    chosen = choose_format(format, json, FORMATS)
     settings = load_settings()
     if chosen == "json":
         found = {
@@ -37,3 +36,4 @@ def main(
     print()
     for path in (find_project() / PROJECT_FILE, user_config_file()):
         print(f"{path}{'' if path.is_file() else '  (not there)'}")
+    print(f"{DEFAULTS_FILE}  (rules for rewards, to copy)")

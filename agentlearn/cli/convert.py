@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from agentlearn.cli import options
 from agentlearn.cli.load import Loader
-from agentlearn.cli.output import write_bytes
+from agentlearn.cli.output import whole_file, write_bytes
 from agentlearn.config import resolve
-from agentlearn.errors import AgentlearnError
 from agentlearn.sessions.native_write import native_lines
 
 
@@ -27,23 +26,10 @@ def main(
         for line in lines:
             write_bytes(line)
     else:
-        _write_whole(output, lines)
+        # The file appears when it is complete: the source may be the same file.
+        with whole_file(output) as unfinished:
+            with unfinished.open("wb") as file:
+                file.writelines(lines)
+            if not loader.read:
+                unfinished.unlink()
     loader.finish()
-
-
-def _write_whole(output: str, lines: object) -> None:
-    """The file appears when it is complete: the source may be the same file."""
-    import contextlib
-    from pathlib import Path
-
-    path = Path(output)
-    unfinished = path.with_name(f".{path.name}.part")
-    try:
-        with unfinished.open("wb") as file:
-            file.writelines(lines)  # type: ignore[arg-type]
-        unfinished.replace(path)
-    except OSError as error:
-        raise AgentlearnError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()

@@ -63,11 +63,11 @@ class Loader:
         """The sessions of one file; what goes wrong with it is told and counted."""
         try:
             with Source(candidate.path) as source:
-                for session in read_sessions(source):
-                    if _is_wanted(session, candidate):
-                        self.read += 1
-                        self.report(session)
-                        yield session
+                found = (each for each in read_sessions(source) if _is_wanted(each, candidate))
+                for session in _newest(found) if candidate.newest else found:
+                    self.read += 1
+                    self.report(session)
+                    yield session
         except NotATranscript as error:
             self.refuse(candidate, error)
         except AgentlearnError as error:
@@ -119,7 +119,8 @@ class Loader:
                 "agentlearn sessions --all lists what agents left on this machine",
             )
         if self.strict and self.lost_lines:
-            raise BadInput(f"--strict: {self.lost_lines} lines could not be read")
+            lines = f"{self.lost_lines} line{'s' if self.lost_lines > 1 else ''}"
+            raise BadInput(f"--strict: {lines} could not be read")
         if self.bad:
             raise typer.Exit(BAD_INPUT)
         if self.broken:
@@ -138,6 +139,18 @@ def piped_in() -> bool:
     except (OSError, ValueError, AttributeError):
         return not sys.stdin.isatty() if sys.stdin else False
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
+
+
+def _newest(sessions: Iterator[Session]) -> Iterator[Session]:
+    """The one that ended last; sub-agents end before it."""
+    chosen: Session | None = None
+    for session in sessions:
+        if session.parent is None and (
+            chosen is None or (session.ended_at or "") >= (chosen.ended_at or "")
+        ):
+            chosen = session
+    if chosen is not None:
+        yield chosen
 
 
 def _is_wanted(session: Session, candidate: Candidate) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,14 +22,17 @@ Strict = Annotated[
 ]
 Gamma = Annotated[
     float | None,
-    typer.Option("--gamma", help="Discount, 0 to 1 (default 0.99).", show_default=False),
+    typer.Option(
+        "--gamma", metavar="G", help="Discount, 0 to 1 (default 0.99).", show_default=False
+    ),
 ]
 RewardRules = Annotated[
     str | None,
     typer.Option(
         "--rewards",
         metavar="FILE|native",
-        help="Rules for rewards (YAML); native: only what the file states itself.",
+        help="Rules for rewards, in YAML (agentlearn config tells where the defaults are, "
+        "to copy); native: only what the file states itself.",
         show_default=False,
     ),
 ]
@@ -48,8 +51,10 @@ Evaluator = Annotated[
     typer.Option(
         "--evaluator",
         metavar="CMD",
-        help="A shell command that judges each session: exit code 0 is success, "
-        "or it prints a score. It sees AGENTLEARN_SESSION_ID and AGENTLEARN_SESSION_PATH.",
+        help="A shell command that judges each session: exit code 0 is success, any other "
+        "failure, or it prints a score on its last line. It gets the session as native JSON lines "
+        "on stdin, AGENTLEARN_SESSION_ID and AGENTLEARN_SESSION_PATH; after 300 seconds it is "
+        "ended and gives no verdict.",
         show_default=False,
     ),
 ]
@@ -60,3 +65,13 @@ Output = Annotated[
         "--output", "-o", metavar="FILE", help="Write here, not to stdout.", show_default=False
     ),
 ]
+
+
+def format_option(known: tuple[str, ...]) -> Any:
+    """`--format`, with the formats that a command knows; the first is the default."""
+    return typer.Option(
+        "--format",
+        metavar="|".join(known),
+        help=f"How the result is printed (default {known[0]}).",
+        show_default=False,
+    )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from agentlearn.errors import BadInput
+from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.guard import one_line
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -35,26 +38,67 @@ def write_bytes(data: bytes) -> None:
 def write_json(value: Any) -> None:
     import orjson
 
-    write_bytes(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    write_bytes(json_bytes(value, orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def json_line(value: Any) -> bytes:
     import orjson
 
-    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    return json_bytes(value, orjson.OPT_APPEND_NEWLINE)
+
+
+def json_bytes(value: Any, option: int) -> bytes:
+    """JSON; what is no number (an overflow) becomes null."""
+    import orjson
+
+    try:
+        return orjson.dumps(value, option=option)
+    except TypeError:  # the name of a file need not be UTF-8
+        return orjson.dumps(_as_utf8(value), option=option)
+
+
+def _as_utf8(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _as_utf8(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_as_utf8(item) for item in value]
+    return value
+
+
+@contextlib.contextmanager
+def whole_file(output: str) -> Iterator[Path]:
+    """A place to write to; what stands there becomes the file when all went well."""
+    path = Path(output)
+    if not path.name or path.is_dir():
+        raise BadInput(f"--output {output!r} is no name of a file")
+    unfinished = path.with_name(f".{path.name}.part")
+    try:
+        yield unfinished
+        if unfinished.exists():
+            unfinished.replace(path)
+    except OSError as error:
+        raise AgentlearnError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
 
 
 class CsvWriter:
     """Rows as CSV, with a head. Text that a spreadsheet would run as a formula is quoted."""
 
     def __init__(self, columns: Sequence[str]) -> None:
-        import csv
-
-        self.writer = csv.writer(sys.stdout, lineterminator="\n")
-        self.writer.writerow(columns)
+        self.row(columns)
 
     def row(self, values: Iterable[Any]) -> None:
-        self.writer.writerow([_harmless(value) for value in values])
+        import csv
+        import io
+
+        line = io.StringIO()
+        # A lone carriage return is only quoted where it is a part of the line end.
+        csv.writer(line, lineterminator="\r\n").writerow([_harmless(value) for value in values])
+        write_bytes(line.getvalue()[:-2].encode("utf-8", "backslashreplace") + b"\n")
 
 
 def _harmless(value: Any) -> Any:
@@ -67,6 +111,7 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], stretch: 
     """Aligned columns. Those of numbers go right; one column may take what width is left."""
     if not rows:
         return
+    rows = [[one_line(text, 300) for text in row] for row in rows]
     numeric = [all(_is_number(row[i]) for row in rows) for i in range(len(columns))]
     widths = [max(cells(columns[i]), *(cells(row[i]) for row in rows)) for i in range(len(columns))]
     if stretch >= 0:
@@ -75,10 +120,22 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], stretch: 
     for row in [columns, *rows]:
         parts = []
         for index, text in enumerate(row):
-            shown = one_line(text, widths[index]) if index == stretch else text
+            shown = _fitting(text, widths[index]) if index == stretch else text
             space = " " * max(widths[index] - cells(shown), 0)
             parts.append(space + shown if numeric[index] else shown + space)
         print("  ".join(parts).rstrip())
+
+
+def _fitting(text: str, width: int) -> str:
+    """The start of a text, cut with `…` to so many columns of the terminal."""
+    if cells(text) <= width:
+        return text
+    used = 1
+    for index, character in enumerate(text):
+        used += cells(character)
+        if used > width:
+            return text[:index] + "…"
+    return text
 
 
 def _is_number(text: str) -> bool:
@@ -98,8 +155,8 @@ def cells(text: str) -> int:
     import unicodedata
 
     wide = sum(1 for c in text if unicodedata.east_asian_width(c) in "WF")
-    combining = sum(1 for c in text if unicodedata.combining(c))
-    return len(text) + wide - combining
+    unseen = sum(1 for c in text if unicodedata.category(c) in ("Mn", "Me", "Cf"))
+    return len(text) + wide - unseen
 
 
 def sparkline(values: Sequence[float], width: int = 16) -> str:
@@ -107,12 +164,15 @@ def sparkline(values: Sequence[float], width: int = 16) -> str:
     if not values:
         return ""
     count = min(width, len(values))
+    # As parts of the largest, so that neither huge nor tiny values leave the range of a float.
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0) or 1.0
+    shares = [0.0 if math.isnan(v) else max(-1.0, min(v / largest, 1.0)) for v in values]
     means = []
     for index in range(count):
-        part = values[index * len(values) // count : (index + 1) * len(values) // count]
+        part = shares[index * len(values) // count : (index + 1) * len(values) // count]
         means.append(sum(part) / len(part))
     low, high = min(means), max(means)
-    if not high > low:
+    if high - low < 1e-9:
         return BARS[3] * count
     scale = (len(BARS) - 1) / (high - low)
     return "".join(BARS[round((value - low) * scale)] for value in means)
@@ -120,9 +180,9 @@ def sparkline(values: Sequence[float], width: int = 16) -> str:
 
 def number(value: float | None, digits: int = 2) -> str:
     """A number for people; a dash where there is none."""
-    if value is None:
+    if value is None or math.isnan(value):
         return "–"
-    text = f"{value:.{digits}f}"
+    text = f"{value:.{digits}f}" if abs(value) < 1e15 else f"{value:.3g}"
     return text.lstrip("-") if float(text) == 0 else text
 
 

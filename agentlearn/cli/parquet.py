@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from agentlearn.cli.output import whole_file
 from agentlearn.errors import AgentlearnError
 from agentlearn.rewards.draw import SOURCES
 
@@ -33,15 +32,6 @@ def write_parquet(rows: Iterator[dict[str, Any]], output: str) -> None:
             ("done", pa.bool_()),
         ]
     )
-    path = Path(output)
-    unfinished = path.with_name(f".{path.name}.part")
-    try:
-        with pq.ParquetWriter(unfinished, schema) as writer:
-            while batch := list(itertools.islice(rows, BATCH)):
-                writer.write_table(pa.Table.from_pylist(batch, schema=schema))
-        unfinished.replace(path)
-    except OSError as error:
-        raise AgentlearnError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
+    with whole_file(output) as unfinished, pq.ParquetWriter(unfinished, schema) as writer:
+        while batch := list(itertools.islice(rows, BATCH)):
+            writer.write_table(pa.Table.from_pylist(batch, schema=schema))

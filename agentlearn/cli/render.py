@@ -25,7 +25,10 @@ def main(
     max_chars: Annotated[
         int | None,
         typer.Option(
-            "--max-chars", help="Budget in characters (default 12000).", show_default=False
+            "--max-chars",
+            metavar="N",
+            help="Budget in characters (default 12000).",
+            show_default=False,
         ),
     ] = None,
     keep: Annotated[
@@ -33,7 +36,7 @@ def main(
         typer.Option(
             "--keep",
             metavar="tail|ends|evidence",
-            help="What stays when it is too long.",
+            help="What stays when it is too long (default tail).",
             show_default=False,
         ),
     ] = None,
@@ -44,18 +47,18 @@ def main(
         bool, typer.Option("--no-tools", help="Leave out calls and their results.")
     ] = False,
     rewards: options.RewardRules = None,
-    format: Annotated[
-        str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}.", show_default=False)
-    ] = None,
+    format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
     latest: options.Latest = False,
     strict: options.Strict = None,
 ) -> None:
-    from agentlearn.render import TRUNCATED, render_session
+    from agentlearn.guard import plain
+    from agentlearn.render import render_session, was_truncated
 
     chosen = choose_format(format, json, FORMATS)
     settings = resolve(max_chars=max_chars, keep=keep, rewards=rewards, strict=strict)
     loader = Loader(sessions, latest, settings.strict)
+    end = "\n" if chosen == "text" and settings.max_chars > 1 else ""
     rendered = []
     for number, session in enumerate(loader.sessions()):
         turns = session.turns()
@@ -68,7 +71,7 @@ def main(
             weights = [sum(abs(drawn.value) for drawn in each) for each in scored.drawn]
         text = render_session(
             session,
-            settings.max_chars,
+            settings.max_chars - len(end),
             settings.keep,
             lines=lines,
             tools=not no_tools,
@@ -83,7 +86,7 @@ def main(
                     "dialect": session.dialect,
                     "max_chars": settings.max_chars,
                     "chars": len(text),
-                    "truncated": TRUNCATED[: len(text)] in text and bool(text),
+                    "truncated": was_truncated(text),
                     "text": text,
                 }
             )
@@ -91,8 +94,8 @@ def main(
         if number:
             write_bytes(b"\n")
         if number or len(loader.candidates) > 1:
-            print(f"session {session.id}", file=sys.stderr)
-        write_bytes(text.encode("utf-8", "replace") + b"\n")
+            print(f"session {plain(session.id)}", file=sys.stderr)
+        write_bytes((text + end).encode("utf-8", "replace"))
     if chosen == "json":
         write_json(rendered)
     loader.finish()

@@ -31,7 +31,7 @@ def main(
         typer.Option(
             "--advantage",
             metavar="grpo|rloo",
-            help="Compare sessions of the same task.",
+            help="Compare each session with the others of its task.",
             show_default=False,
         ),
     ] = None,
@@ -40,22 +40,24 @@ def main(
         typer.Option(
             "--group-by",
             metavar="KEY",
-            help="What makes sessions the same task: goal, agent, model or metadata.KEY "
-            "(default: metadata.task, else the goal).",
+            help="What makes sessions the same task: goal, agent, model, dialect, cwd or "
+            "metadata.KEY (default: metadata.task, else the goal).",
             show_default=False,
         ),
     ] = None,
     rewards: options.RewardRules = None,
     labels: options.Labels = None,
     evaluator: options.Evaluator = None,
-    format: Annotated[
-        str | None,
-        typer.Option("--format", help=f"{', '.join(FORMATS)}.", show_default=False),
-    ] = None,
+    format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", help="Processes that read large native files.", show_default=False),
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            help="Processes that read large native files (default 1).",
+            show_default=False,
+        ),
     ] = None,
     latest: options.Latest = False,
     strict: options.Strict = None,

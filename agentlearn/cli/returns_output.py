@@ -16,7 +16,7 @@ from agentlearn.cli.output import (
     write_table,
 )
 from agentlearn.errors import BadInput
-from agentlearn.guard import one_line
+from agentlearn.guard import one_line, plain
 from agentlearn.rewards.draw import SOURCES
 from agentlearn.rewards.summary import METHODS, Summary, advantages
 from agentlearn.rewards.worth import Scored, Worth
@@ -212,7 +212,7 @@ def _print_reasons(scored: Scored) -> None:
     texts = _texts_by_line(scored)
     for index, rewards in enumerate(scored.drawn):
         for drawn in rewards:
-            where = cite(session.id, drawn.start, drawn.end, session.unit)
+            where = plain(cite(session.id, drawn.start, drawn.end, session.unit))
             rule = one_line(drawn.rule, 60)
             if drawn.start == 0:
                 where = "beside the transcript"

@@ -119,7 +119,7 @@ def _without_texts(worth: Worth) -> Scored:
 def _is_large_native(candidate: Candidate) -> bool:
     path = candidate.path
     try:
-        if path is None or candidate.only or not path.is_file():
+        if path is None or candidate.only or candidate.newest or not path.is_file():
             return False
         if path.stat().st_size < SCAN_FROM:
             return False

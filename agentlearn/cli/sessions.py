@@ -6,6 +6,7 @@ CLI, Pi and opencode keep them.
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -45,19 +46,20 @@ def main(
         typer.Option(
             "--since",
             metavar="WHEN",
-            help="Only those that began since: 7d, 12h, 2026-11-01.",
+            help="Only those that went on since then: 30m, 12h, 7d, 2w, 2026-11-01.",
             show_default=False,
         ),
     ] = None,
     agent: Annotated[
         str | None,
         typer.Option(
-            "--agent", help="Only this agent's: claude-code, codex, …", show_default=False
+            "--agent",
+            metavar="NAME",
+            help="Only this agent's: claude-code, codex, …",
+            show_default=False,
         ),
     ] = None,
-    format: Annotated[
-        str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}.", show_default=False)
-    ] = None,
+    format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
     latest: options.Latest = False,
     strict: options.Strict = None,
@@ -67,8 +69,10 @@ def main(
     after = parse_since(since) if since else None
     loader = _loader(sessions, every, agent, latest, settings.strict)
     rows = []
+    shown = 0
     for session in loader.sessions():
         if _is_wanted(session, after, agent):
+            shown += 1
             row = as_dict(session)
             if chosen == "jsonl":
                 write_bytes(json_line(row))
@@ -82,6 +86,8 @@ def main(
             writer.row(row[column] for column in COLUMNS)
     elif chosen == "text":
         _print_table(rows)
+    if loader.read and not shown:
+        print(f"note: none of {loader.read} sessions fits --agent and --since", file=sys.stderr)
     loader.finish()
 
 
@@ -135,7 +141,7 @@ def parse_since(text: str) -> datetime:
     """A moment from `7d`, `12h`, `30m` or an ISO date."""
     units = {"d": "days", "h": "hours", "m": "minutes", "w": "weeks"}
     unit = units.get(text[-1:])
-    if unit and text[:-1].isdigit() and int(text[:-1]) < 100_000:
+    if unit and text[:-1].isdecimal() and int(text[:-1]) < 100_000:
         return datetime.now(UTC) - timedelta(**{unit: int(text[:-1])})
     moment = parse_time(text)
     if moment is None:
@@ -148,8 +154,8 @@ def _is_wanted(session: Session, after: datetime | None, agent: str | None) -> b
         return False
     if after is None:
         return True
-    began = parse_time(session.ended_at or session.started_at)
-    return began is not None and began >= after
+    last = parse_time(session.ended_at or session.started_at)
+    return last is not None and last >= after
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
@@ -159,7 +165,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
             [
                 short_id(row["id"]),
                 row["dialect"],
-                (row["started_at"] or "–")[:16].replace("T", " "),
+                _minute(row["started_at"]),
                 _duration(row["duration_seconds"]),
                 str(row["turns"]),
                 str(row["calls"]),
@@ -171,6 +177,11 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
         )
     columns = ["session", "dialect", "started", "took", "turns", "calls", "errors", "stopped"]
     write_table([*columns, "outcome", "goal"], shown, stretch=9)
+
+
+def _minute(time: str | None) -> str:
+    moment = parse_time(time)
+    return f"{moment:%Y-%m-%d %H:%M}" if moment else "–"
 
 
 def _duration(seconds: float | None) -> str:

@@ -31,11 +31,14 @@ def main(
     rewards: options.RewardRules = None,
     labels: options.Labels = None,
     evaluator: options.Evaluator = None,
-    format: Annotated[
-        str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}.", show_default=False)
-    ] = None,
+    format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
-    output: options.Output = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where parquet is written.", show_default=False
+        ),
+    ] = None,
     latest: options.Latest = False,
     strict: options.Strict = None,
 ) -> None:
@@ -52,9 +55,7 @@ def main(
         for row in rows:
             write_bytes(json_line(row))
     elif chosen == "json":
-        import orjson
-
-        write_bytes(orjson.dumps(list(rows), option=orjson.OPT_APPEND_NEWLINE))
+        write_bytes(json_line(list(rows)))
     elif chosen == "csv":
         _write_csv(rows)
     else:

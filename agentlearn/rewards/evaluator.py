@@ -2,7 +2,9 @@
 
 The session comes on stdin as native JSON lines; its id and path are in the environment. A number
 on the last line of its output is the score; without one, exit code 0 is success and any other
-failure. A command that cannot be run, or hangs, gives no verdict, and says so.
+failure. A command that hangs, or whose score is no finite number, gives no verdict, and that is
+said; one that cannot be run ends the run. What it leaves running in the background is ended with
+it, and not waited for.
 """
 
 from __future__ import annotations
@@ -13,15 +15,19 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from typing import IO
 
 from agentlearn.errors import BadInput
+from agentlearn.guard import plain
 from agentlearn.rewards.draw import Verdict
 from agentlearn.sessions.native_write import native_lines
 from agentlearn.sessions.values import Session
 
 TIMEOUT_SECONDS = 300.0
 NOT_RUN = (126, 127)
+LAST_BYTES = 4096
+"""So much of the end of the output is kept: the score stands on its last line."""
 
 
 class Evaluator:
@@ -37,8 +43,7 @@ class Evaluator:
             given.seek(0)
             code, output = self.run(session, given)
         if code is None:
-            seconds = f"{self.timeout_seconds:g} seconds"
-            print(f"warning: {session.id}: the evaluator took over {seconds}", file=sys.stderr)
+            _tell(session, f"took over {self.timeout_seconds:g} seconds")
             return None
         if code in NOT_RUN:
             raise BadInput(f"the evaluator cannot be run (exit code {code}): {self.command}")
@@ -47,6 +52,9 @@ class Evaluator:
         score = _score(output)
         if score is None:
             return Verdict(None, "success", "evaluator: exit code 0")
+        if not math.isfinite(score):
+            _tell(session, f"gave the score {score}")
+            return None
         return Verdict(score, None, f"evaluator: score {score:g}")
 
     def run(self, session: Session, given: IO[bytes]) -> tuple[int | None, str]:
@@ -61,13 +69,30 @@ class Evaluator:
                 "AGENTLEARN_SESSION_PATH": session.path or "",
             },
         )
+        assert process.stdout is not None
+        kept = bytearray()
+        reading = threading.Thread(target=_keep_end, args=(process.stdout, kept), daemon=True)
+        reading.start()
         try:
-            output, _ = process.communicate(timeout=self.timeout_seconds)
+            process.wait(timeout=self.timeout_seconds)
         except subprocess.TimeoutExpired:
             return None, ""
         finally:
             _end(process)
-        return process.returncode, output.decode("utf-8", "replace")
+            # A child that left the group may still hold the pipe; what it says does not count.
+            reading.join(timeout=1.0)
+        return process.returncode, bytes(kept).decode("utf-8", "replace")
+
+
+def _tell(session: Session, why: str) -> None:
+    print(f"warning: {plain(session.id)}: the evaluator {why}: no verdict", file=sys.stderr)
+
+
+def _keep_end(output: IO[bytes], kept: bytearray) -> None:
+    with output:
+        while block := os.read(output.fileno(), 65536):
+            kept += block
+            del kept[:-LAST_BYTES]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -77,14 +102,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except (ProcessLookupError, PermissionError):
         pass
     process.wait()
-    if process.stdout:
-        process.stdout.close()
 
 
 def _score(output: str) -> float | None:
+    """The number on the last line; None if there is none."""
     lines = output.strip().splitlines()
     try:
-        score = float(lines[-1]) if lines else math.nan
+        return float(lines[-1]) if lines else None
     except ValueError:
         return None
-    return score if math.isfinite(score) else None

@@ -1,6 +1,7 @@
 """Verdicts from a label file: CSV or JSON lines of who is meant and how it ended.
 
-Who: a session id, a path, or an instance id (the task of a benchmark). How: a score, or a word
+Who: a session id or a path, else an instance id (the task of a benchmark, whose sessions all get
+the label; beside an id or a path it only tells the task). How: a score, or a word
 such as success, failure, resolved, true. A line that says neither is an error with its number:
 a label that is silently dropped would falsify every number after it.
 """
@@ -20,7 +21,9 @@ from agentlearn.errors import BadInput
 from agentlearn.rewards.draw import Verdict
 from agentlearn.sessions.values import Session
 
-WHO = ("session", "session_id", "id", "path", "file", "instance_id", "instance", "task", "task_id")
+SESSION = ("session", "session_id", "id", "path", "file")
+TASK = ("instance_id", "instance", "task", "task_id")
+WHO = (*SESSION, *TASK)
 HOW = ("score", "reward", "outcome", "label", "resolved", "passed", "success", "value")
 GOOD = {"success", "succeeded", "pass", "passed", "resolved", "true", "yes", "solved"}
 POOR = {"failure", "failed", "fail", "unresolved", "false", "no", "unsolved"}
@@ -43,14 +46,17 @@ class Labels:
 
     def add(self, number: int, row: dict[str, Any]) -> None:
         where = f"{self.path}:{number}"
-        keys = [str(row[name]) for name in WHO if row.get(name) not in (None, "")]
+        keys = _named(row, SESSION) or _named(row, TASK)
         if not keys:
             raise BadInput(f"{where}: no session is named; use one of {', '.join(WHO)}")
         value = next((row[name] for name in HOW if row.get(name) not in (None, "")), None)
         verdict = _verdict(value, where)
         for key in keys:
             known = self.by_key.get(key)
-            if known is not None and known.score != verdict.score:
+            if known is not None and (known.score, known.outcome) != (
+                verdict.score,
+                verdict.outcome,
+            ):
                 raise BadInput(f"{where}: {key} has another label already")
             self.by_key[key] = verdict
 
@@ -66,6 +72,11 @@ class Labels:
         unused = len({id(verdict) for verdict in self.by_key.values()} - verdicts)
         if unused:
             print(f"note: {unused} labels name no session that was read", file=sys.stderr)
+
+
+def _named(row: dict[str, Any], names: tuple[str, ...]) -> list[str]:
+    keys = [str(row[name]) for name in names if row.get(name) not in (None, "")]
+    return keys + [str(Path(key).absolute()) for key in keys if "/" in key]
 
 
 def _keys_of(session: Session) -> Iterator[str]:
@@ -93,34 +104,48 @@ def _verdict(value: Any, where: str) -> Verdict:
             value = float(word)
         except ValueError:
             value = None
-    if not isinstance(value, (int, float)) or not math.isfinite(value):
+    score = _finite(value)
+    if score is None:
         hint = f"a score, or a word such as {', '.join(sorted(GOOD)[:3])}"
         raise BadInput(f"{where}: this label has no score and no outcome", hint)
-    return Verdict(float(value), None, "label")
+    return Verdict(score, None, "label")
+
+
+def _finite(value: Any) -> float | None:
+    if not isinstance(value, (int, float)):
+        return None
+    try:
+        score = float(value)
+    except OverflowError:
+        return None
+    return score if math.isfinite(score) else None
 
 
 def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     if text.lstrip()[:1] in ("{", "["):
         yield from _json_rows(path, text)
         return
-    lines = list(csv.reader(io.StringIO(text)))
-    head = [cell.strip().lower() for cell in lines[0]] if lines else []
+    reader = csv.reader(io.StringIO(text, newline=""))
+    try:
+        lines = [(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
+    except csv.Error as error:
+        raise BadInput(f"{path}:{reader.line_num} is not CSV: {error}") from None
+    head = [cell.strip().lower() for cell in lines[0][1]] if lines else []
     has_head = any(cell in WHO for cell in head) and any(cell in HOW for cell in head)
     if not has_head:
         head = ["id", "outcome"]
-    for number, cells in enumerate(lines[has_head:], start=1 + has_head):
-        if any(cell.strip() for cell in cells):
-            named = zip(head, cells, strict=False)
-            yield number, {name: cell.strip() for name, cell in named}
+    for number, cells in lines[has_head:]:
+        named = zip(head, cells, strict=False)
+        yield number, {name: cell.strip() for name, cell in named}
 
 
 def _json_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadInput(f"{path}:{number} is not JSON: {error}") from None
         if not isinstance(row, dict):
             raise BadInput(f"{path}:{number} is not a JSON object")

@@ -8,19 +8,27 @@ from typing import Literal
 import msgspec
 
 from agentlearn.errors import BadInput
-from agentlearn.rewards.rules import Rules
+from agentlearn.rewards.rules import CommandRules, Rules
 from agentlearn.sessions.values import Call, Result
 
-COMMAND_CHARS = 4000
+COMMAND_CHARS = 1200
+"""A longer command is judged by its two ends: what stands between is mostly a file's text."""
 OUTPUT_CHARS = 3000
+MENTIONS = ("test", "tox", "nox", "jest", "mocha", "rspec", "phpunit", "bats", "check")
+"""Every default pattern for tests needs one of these words, which are quicker to look for."""
 COMMAND_KEYS = ("command", "cmd", "script", "code", "input")
+WORD = r"[^\s;&|()]"
 AT_COMMAND = (
-    r"(?:^|[;&|(\n]|\b(?:then|do)\s)\s*(?:\w+=\S*\s+)*"
+    r"(?:^|[;&|(]|\b(?:then|do)\s)[ \t]*(?:\w+=\S*[ \t]+)*"
     r"(?:(?:uv\s+run|poetry\s+run|pdm\s+run|hatch\s+run|pipenv\s+run|npx|bunx|pnpm\s+exec|sudo|time"
-    r"|env|nice|xvfb-run|timeout\s+\S+|(?:\S*/)?python[\d.]*(?:\s+-\w+)*?(?:\s+-m)?"
-    r"|(?:ba|z)?sh\s+-\w*c)\s+(?:-\S+\s+)*(?:\w+=\S*\s+)*[\"']?)*(?:\./|\S*/)?"
+    rf"|env|nice|xvfb-run|timeout\s+\S+|(?:{WORD}*/)?python[\d.]*|(?:ba|z)?sh)"
+    rf"[ \t]+(?:-\S+[ \t]+)*(?:\w+=\S*[ \t]+)*[\"']?)*(?:{WORD}*/)?"
 )
-"""Where a program's name may stand: a word that is only mentioned is no command."""
+"""Where a program's name may stand: a word that is only mentioned is no command.
+
+No two parts of it may match the same text in two ways: commands come from transcripts, and one
+made to be slow would hang the run.
+"""
 
 
 class Patterns:
@@ -31,6 +39,7 @@ class Patterns:
         self.thanks = _any(words.thanks, flags=re.IGNORECASE | re.DOTALL)
         self.shell_tools = _compiled(commands.shell_tools)
         self.tests = _any(commands.tests, before=AT_COMMAND)
+        self.mentions = MENTIONS if commands.tests == CommandRules().tests else ()
         self.tests_failed = _any(commands.tests_failed)
         self.tests_passed = _any(commands.tests_passed)
         self.searches = _any(commands.searches, before=AT_COMMAND)
@@ -51,7 +60,7 @@ class Patterns:
         if result.status in ("rejected", "interrupted"):
             return None
         command = self.command_of(call)
-        if command and self.tests.search(command):
+        if command and self.runs_tests(command):
             verdict = self.judge_tests(command, result)
             if verdict:
                 return verdict
@@ -62,6 +71,11 @@ class Patterns:
         if result.exit_code == 1 and command and self.searches.search(command):
             return None
         return "failed_call"
+
+    def runs_tests(self, command: str) -> bool:
+        if self.mentions and not any(word in command for word in self.mentions):
+            return False
+        return self.tests.search(command) is not None
 
     def judge_tests(self, command: str, result: Result) -> str | None:
         """Whether tests passed or failed. A pipe hides the exit code: then only words count."""
@@ -77,23 +91,29 @@ class Patterns:
     def command_of(self, call: Call) -> str:
         """The shell command of a call; empty if it is none. A native action is taken as one."""
         if not call.tool:
-            return call.arguments[:COMMAND_CHARS]
+            return _ends(call.arguments)
         if not self.shell_tools.search(call.tool):
             return ""
-        text = call.arguments[: 2 * COMMAND_CHARS]
+        text = call.arguments
         if not text.startswith("{"):
-            return text[:COMMAND_CHARS]
+            return _ends(text)
         try:
-            value = msgspec.json.decode(text if len(text) < 2 * COMMAND_CHARS else call.arguments)
+            value = msgspec.json.decode(text)
         except (msgspec.MsgspecError, RecursionError):
             return ""
         for key in COMMAND_KEYS:
             found = value.get(key)
             if isinstance(found, str):
-                return found[:COMMAND_CHARS]
+                return _ends(found)
             if isinstance(found, list):
-                return " ".join(map(str, found))[:COMMAND_CHARS]
+                return _ends(" ".join(map(str, found)))
         return ""
+
+
+def _ends(command: str) -> str:
+    if len(command) <= COMMAND_CHARS:
+        return command
+    return command[: COMMAND_CHARS * 2 // 3] + "\n" + command[-COMMAND_CHARS // 3 :]
 
 
 def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:

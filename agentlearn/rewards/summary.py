@@ -11,6 +11,9 @@ from agentlearn.rewards.returns import grpo_advantages, rloo_advantages
 from agentlearn.rewards.worth import Worth
 
 METHODS = {"grpo": grpo_advantages, "rloo": rloo_advantages}
+MOST_SQUARED = 1e150
+SHRINK = 2.0**-600
+"""A power of two changes no digit; what is shrunk stays far above the epsilon of GRPO."""
 
 
 class Summary:
@@ -42,15 +45,33 @@ class Summary:
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+    if not values:
+        return None
+    shrunk, factor = _in_range(values)
+    return math.fsum(shrunk) / len(values) / factor
 
 
 def _spread(values: Sequence[float]) -> float | None:
     """The standard deviation of the sessions at hand (ddof 0)."""
     if not values:
         return None
-    mean = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+    shrunk, factor = _in_range(values)
+    mean = math.fsum(shrunk) / len(values)
+    squares = math.fsum((value - mean) ** 2 for value in shrunk)
+    return math.sqrt(squares / len(values)) / factor
+
+
+def _in_range(values: Sequence[float]) -> tuple[Sequence[float], float]:
+    """Values whose squares and sums fit a float, and what they were multiplied with.
+
+    Where one of them is infinite, nothing can be said of all: they are no numbers.
+    """
+    largest = max(map(abs, values))
+    if largest <= MOST_SQUARED:
+        return values, 1.0
+    if not math.isfinite(largest):
+        return [math.nan] * len(values), 1.0
+    return [value * SHRINK for value in values], SHRINK
 
 
 def advantages(worths: Sequence[Worth], method: str) -> tuple[list[float], int]:
@@ -62,7 +83,8 @@ def advantages(worths: Sequence[Worth], method: str) -> tuple[list[float], int]:
         groups.setdefault(worth.group, []).append(index)
     found = [0.0] * len(worths)
     for members in groups.values():
-        values = METHODS[method]([worths[index].return_ for index in members])
+        shrunk, factor = _in_range([worths[index].return_ for index in members])
+        values = METHODS[method](shrunk)
         for index, value in zip(members, values, strict=True):
-            found[index] = value
+            found[index] = value if method == "grpo" else value / factor
     return found, sum(1 for members in groups.values() if len(members) == 1)

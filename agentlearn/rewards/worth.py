@@ -108,5 +108,20 @@ def total(values: Sequence[float]) -> float:
         return values[0]
     try:
         return math.fsum(values)
+    except ValueError:  # inf and -inf
+        return math.nan
     except OverflowError:
-        return math.copysign(math.inf, sum(values))
+        return _total_of_huge(values)
+
+
+def _total_of_huge(values: Sequence[float]) -> float:
+    """The sum where a part of it does not fit a float; the whole may."""
+    from fractions import Fraction
+
+    if not all(map(math.isfinite, values)):
+        return sum(values)
+    exact = sum(map(Fraction, values), Fraction(0))
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf

@@ -16,7 +16,7 @@ NOT_ALNUM = re.compile(r"[^A-Za-z0-9]")
 
 
 class Found(Struct, frozen=True):
-    """A file that an agent left. `project` is None where only reading it would tell."""
+    """A file that an agent left."""
 
     path: Path
     agent: str
@@ -29,11 +29,19 @@ def discover(project: Path | None, agent: str | None = None) -> list[Found]:
     for name, paths in _places(project).items():
         if agent in (None, name):
             for path in paths:
-                try:
-                    found[path] = Found(path, name, path.stat().st_mtime)
-                except OSError:
-                    continue
+                found[path] = Found(path, name, changed_at(path))
     return sorted(found.values(), key=lambda item: (item.modified, str(item.path)))
+
+
+def changed_at(path: Path) -> float:
+    """When a file was last written; what a database writes goes to its log first."""
+    times = [0.0]
+    for each in (path, path.with_name(path.name + "-wal")):
+        try:
+            times.append(each.stat().st_mtime)
+        except OSError:
+            continue
+    return max(times)
 
 
 def agents() -> list[str]:
@@ -89,7 +97,8 @@ def _gemini(root: Path, project: Path | None) -> Iterator[Path]:
     wanted = None if project is None else _gemini_names(root, project)
     for folder in sorted(root.iterdir()) if root.is_dir() else []:
         if wanted is None or folder.name in wanted or _root_of(folder) == str(project):
-            yield from _glob(folder / "chats", "**/session-*.json*")
+            yield from _glob(folder / "chats", "session-*.json*")
+            yield from _glob(folder / "chats", "*/*.json*")  # sub-agents, below their parent's id
 
 
 def _gemini_names(root: Path, project: Path) -> set[str]:

@@ -1,8 +1,8 @@
 """Evidence: the lines of a session that speak for something, with the hash of their bytes.
 
-For JSON lines these are the physical lines of the (decompressed) file, each with its end:
-`sed -n 'START,ENDp' FILE | sha256sum` gives the same hash. For files that are one JSON value
-they are numbered objects, each hashed with a newline after it.
+For JSON lines these are the physical lines of the (decompressed) file, each with its end, if it
+has one: `sed -n 'START,ENDp' FILE | sha256sum` gives the same hash. For files that are one JSON
+value they are numbered objects, each hashed with a newline after it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from agentlearn.sessions.lines import lines
-from agentlearn.sessions.source import Source
+from agentlearn.sessions.source import Source, Stream
 from agentlearn.sessions.values import Session
 
 
@@ -63,18 +63,36 @@ def _hash_entries(session: Session, spans: list[tuple[int, int]]) -> dict[tuple[
 def _hash_lines(session: Session, spans: list[tuple[int, int]]) -> dict[tuple[int, int], str]:
     if session.unit != "line" or session.path in (None, "-"):
         return {}
+    path = Path(str(session.path))
+    if not path.is_file():  # a pipe with a name; to open it again would wait for ever
+        return {}
     waiting = sorted({span for span in spans if span[0] > 0}, reverse=True)
     active: list[tuple[tuple[int, int], Any]] = []
     found: dict[tuple[int, int], str] = {}
-    with Source(Path(str(session.path))) as source:
-        for number, raw in lines(source.stream):
+    with Source(path) as source:
+        watched = _Watched(source.stream)
+        for number, raw in lines(watched):  # type: ignore[arg-type]
+            end = b"" if watched.at_end else b"\n"
             while waiting and waiting[-1][0] == number:
                 active.append((waiting.pop(), hashlib.sha256()))
             for span, digest in active:
-                digest.update(bytes(raw) + b"\n")
+                digest.update(bytes(raw) + end)
                 if span[1] == number:
                     found[span] = digest.hexdigest()
             active = [item for item in active if item[0][1] > number]
             if not (waiting or active):
                 break
     return found
+
+
+class _Watched:
+    """A stream that tells whether its end was met: a line found after that has no end itself."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self.at_end = False
+
+    def readinto(self, buffer: memoryview) -> int:
+        got = self._stream.readinto(buffer)
+        self.at_end = got == 0
+        return got

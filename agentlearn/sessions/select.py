@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentlearn.errors import BadInput
-from agentlearn.sessions.discover import Found, discover
+from agentlearn.sessions.discover import Found, changed_at, discover
 
 PASSED_BY = {"node_modules", "__pycache__"}
 
@@ -25,6 +25,8 @@ class Candidate(Struct, frozen=True):
     """Take only sessions whose id begins like this."""
     only_in: Path | None = None
     """Take only sessions that worked in this folder: one database holds every project's."""
+    newest: bool = False
+    """Take only the session that ended last: of a database, `--latest` means one."""
 
 
 def select(names: list[str], project: Path, latest: bool = False) -> list[Candidate]:
@@ -38,8 +40,13 @@ def select(names: list[str], project: Path, latest: bool = False) -> list[Candid
             )
     else:
         chosen = [candidate for name in names for candidate in _named(name, project)]
-    unique = list({(item.path, item.only): item for item in chosen}.values())
-    return [_latest(unique)] if latest else unique
+    unique: dict[tuple[str | None, str | None], Candidate] = {}
+    for item in sorted(chosen, key=lambda item: not item.named):
+        place = None if item.path is None else os.path.abspath(item.path)  # noqa: PTH100
+        unique.setdefault((place, item.only), item)
+    kept = {id(item) for item in unique.values()}
+    chosen = [item for item in chosen if id(item) in kept]
+    return [_latest(chosen)] if latest else chosen
 
 
 def _candidate(found: Found, project: Path | None) -> Candidate:
@@ -51,21 +58,32 @@ def _latest(candidates: list[Candidate]) -> Candidate:
     files = [item for item in candidates if item.path is not None]
     if not files:
         raise BadInput("--latest needs files to choose from, not stdin")
-    newest = max(files, key=lambda item: item.path.stat().st_mtime if item.path else 0.0)
-    return Candidate(newest.path, named=True, only=newest.only, only_in=newest.only_in)
+    newest = max(files, key=lambda item: changed_at(item.path) if item.path else 0.0)
+    is_database = newest.path is not None and newest.path.suffix == ".db"
+    return Candidate(
+        newest.path, named=True, only=newest.only, only_in=newest.only_in, newest=is_database
+    )
 
 
 def _named(name: str, project: Path) -> Iterator[Candidate]:
     if name == "-":
         yield Candidate(None)
         return
+    if not name:
+        raise BadInput("a SESSION is an empty word", "was a variable not set?")
     path = Path(name)
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except OSError as error:  # too long, or below a file or a folder that is locked
+        raise BadInput(f"{name[:200]} cannot be read: {error.strerror}") from None
     if path.is_dir():
         found = [Candidate(each, named=False) for each in walk(path)]
         if not found:
             raise BadInput(f"{name} is a folder without files")
         yield from found
-    elif path.exists() or os.path.lexists(path):
+    elif os.path.lexists(path):
         yield Candidate(path)
     elif glob.has_magic(name):
         matches = sorted(glob.glob(name, recursive=True))
@@ -102,6 +120,11 @@ def _by_id(name: str, project: Path) -> Iterator[Candidate]:
         raise BadInput(f"{name} does not exist")
     everything = discover(None)
     matches = [found for found in everything if _has_id(found.path, name)]
+    only = None
+    if not matches:
+        # Gemini CLI puts no more than the beginning of an id into the name of the file.
+        matches = [found for found in everything if _begins_with_id(found.path, name)]
+        only = name
     if len(matches) > 1:
         own = {found.path for found in discover(project)}
         matches = [found for found in matches if found.path in own] or matches
@@ -109,7 +132,7 @@ def _by_id(name: str, project: Path) -> Iterator[Candidate]:
         listed = ", ".join(sorted(found.path.stem for found in matches)[:4])
         raise BadInput(f"{name} fits {len(matches)} sessions: {listed}", "give more of the id")
     if matches:
-        yield Candidate(matches[0].path)
+        yield Candidate(matches[0].path, only=only)
         return
     databases = [found for found in everything if found.agent == "opencode"]
     if not databases:
@@ -123,6 +146,11 @@ def _has_id(path: Path, prefix: str) -> bool:
     stem = path.name.split(".")[0]
     holder = path.parent.name if path.name == "events.jsonl" else stem
     return any(part.startswith(prefix) for part in _tails(holder))
+
+
+def _begins_with_id(path: Path, name: str) -> bool:
+    end = path.name.split(".")[0].rpartition("-")[2]
+    return len(end) >= 8 and name.startswith(end)
 
 
 def _tails(name: str) -> Iterator[str]:
