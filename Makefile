@@ -37,6 +37,13 @@ check: $(READY) ## lint, types, tests, README up to date; writes nothing
 	$(BIN)/python -m pytest
 	$(BIN)/cog --check README.md
 
+$(VENV)/.bench-ready: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+bench: $(VENV)/.bench-ready ## speed, as ratios to other ways on this machine (minutes)
+	$(BIN)/python -m tests.bench
+
 format: $(READY) ## put the code into shape and the README up to date
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

@@ -1,0 +1,263 @@
+"""`make bench`: the speeds that the README quotes, measured side by side on this machine.
+
+Every command runs three times, in turn with those it is compared with, and the best time counts;
+what matters is the ratio. AGENTLEARN_BENCH_MB sets the size of the native corpus (512), and
+AGENTLEARN_SAMPLES the folder of real Claude Code and Codex files (the fixtures stand in).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import orjson
+
+ROOT = Path(__file__).parent.parent
+WORK = ROOT / ".bench"
+BIN = Path(sys.executable).parent
+PYTHON = str(BIN / "python")
+AGENTLEARN = str(BIN / "agentlearn")
+ROUNDS = 3
+CORPUS_MB = int(os.environ.get("AGENTLEARN_BENCH_MB", "512"))
+FILES_MB = int(os.environ.get("AGENTLEARN_BENCH_FILES_MB", "200"))
+
+BARE = """
+import orjson, sys
+for path in sys.argv[1:]:
+    for line in open(path, "rb"):
+        try:
+            orjson.loads(line)
+        except orjson.JSONDecodeError:
+            pass
+"""
+DUCKDB = """
+import duckdb, sys
+duckdb.execute(f"SET threads = {sys.argv[2]}")
+rows = duckdb.execute('''
+WITH line AS (
+  SELECT row_number() OVER () AS n, type = 'session' AS head,
+    CASE reward.kind WHEN 'negative' THEN -reward.value WHEN 'neutral' THEN 0
+      ELSE reward.value END AS r
+  FROM read_json(?, format = 'newline_delimited', columns = {type: 'VARCHAR', id: 'VARCHAR',
+    reward: 'STRUCT(kind VARCHAR, value DOUBLE)'}, maximum_object_size = 67108864)
+  WHERE type IN ('session', 'turn')
+), placed AS (
+  SELECT n, r, max(CASE WHEN head THEN n END) OVER (ORDER BY n ROWS UNBOUNDED PRECEDING) AS s
+  FROM line
+)
+SELECT s, count(*) - 1, sum(r), sum(r * pow(0.9, n - s - 1)) FROM placed GROUP BY s ORDER BY s
+''', [sys.argv[1]]).fetchall()
+for row in rows:
+    print(*row)
+"""
+POLARS = """
+import sys
+import polars as pl
+reward = pl.Struct({"kind": pl.String, "value": pl.Float64})
+amount = pl.col("reward").struct.field("value").fill_null(0.0)
+kind = pl.col("reward").struct.field("kind")
+turns = (
+    pl.scan_ndjson(sys.argv[1], schema={"type": pl.String, "id": pl.String, "reward": reward})
+    .with_columns((pl.col("type") == "session").cum_sum().alias("s"))
+    .filter(pl.col("type") == "turn")
+    .select("s", pl.when(kind == "negative").then(-amount).otherwise(amount).alias("r"))
+)
+found = turns.group_by("s", maintain_order=True).agg(
+    pl.len(), pl.col("r").sum().alias("total"),
+    (pl.col("r") * 0.9 ** pl.int_range(pl.len())).sum().alias("return"),
+).collect()
+for row in found.iter_rows():
+    print(*row)
+"""
+OTHERS = {
+    "teich": "from teich.converter import convert_trace_to_training_example as read",
+    "claude-code-log": "from claude_code_log.converter import load_transcript\n"
+    "def read(path): return load_transcript(path, silent=True)",
+    "claude-code-transcripts": "from claude_code_transcripts import parse_session_file as read",
+}
+EACH = """
+import sys
+from pathlib import Path
+failed = 0
+for path in sys.argv[1:]:
+    try:
+        read(Path(path))
+    except Exception:
+        failed += 1
+print(failed, "of", len(sys.argv) - 1, "files failed", file=sys.stderr)
+"""
+
+
+class Run:
+    """A command, its best time so far and its largest memory."""
+
+    def __init__(self, name: str, command: list[str], shown: str = "", **env: str) -> None:
+        self.name = name
+        self.command = command
+        self.shown = shown or shlex.join(command)
+        self.env = {**os.environ, **env}
+        self.seconds = float("inf")
+        self.peak_mb = 0.0
+        self.failed = False
+
+    def once(self) -> None:
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.env
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.seconds = min(self.seconds, time.perf_counter() - start)
+        self.peak_mb = max(self.peak_mb, usage.ru_maxrss / 1024)
+        self.failed |= process.returncode != 0
+
+
+def in_turn(runs: list[Run], rounds: int = ROUNDS) -> None:
+    for _ in range(rounds):
+        for run in runs:
+            run.once()
+
+
+def table(title: str, runs: list[Run], unit: str = "s") -> None:
+    """Each against the first: how often as fast, and what share of its time."""
+    base = runs[0]
+    print(f"\n{title}\n")
+    scale = 1000 if unit == "ms" else 1
+    print(f"  {'':34}{unit:>8}  {'× as fast':>9}  {'× its time':>10}  {'peak MB':>8}")
+    for run in runs:
+        note = "  (exit code not 0)" if run.failed else ""
+        print(
+            f"  {run.name:34}{run.seconds * scale:8.2f}  {base.seconds / run.seconds:9.2f}"
+            f"  {run.seconds / base.seconds:10.2f}  {run.peak_mb:8.0f}{note}"
+        )
+    print()
+    for run in runs:
+        print(f"  {run.name}: {run.shown}")
+
+
+def make_corpus(path: Path, megabytes: int) -> None:
+    """Sessions of turns with actions of 0.2 to 2 kB and observations of 0.5 to 8 kB."""
+    if path.exists() and path.stat().st_size >= megabytes * 1_000_000:
+        return
+    chance = random.Random(1)
+    words = [*Path(__file__).read_text().split(" "), "—", "✓", "\t", "é"]
+    text = " ".join(chance.choices(words, k=200_000))
+
+    def piece(low: int, high: int) -> str:
+        size = chance.randint(low, high)
+        start = chance.randrange(len(text) - size)
+        return text[start : start + size]
+
+    number = 0
+    with path.open("wb") as file:
+        while file.tell() < megabytes * 1_000_000:
+            number += 1
+            head = {"type": "session", "schema": "agentlearn-session/1", "id": f"s{number}"}
+            rows = [{**head, "goal": "Find and fix the bug", "metadata": {"task": number % 50}}]
+            for _ in range(chance.randint(5, 60)):
+                kind = chance.choice(["positive", "negative", "neutral"])
+                reward: dict[str, object] = {"kind": kind}
+                if kind != "neutral":
+                    reward["value"] = round(chance.random(), 3)
+                turn = {"type": "turn", "action": piece(200, 2000)}
+                rows.append({**turn, "observation": piece(500, 8000), "reward": reward})
+            rows.append({"type": "outcome", "outcome": "success"})
+            file.write(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+
+
+def make_copies(folder: Path, sources: list[Path], megabytes: int) -> list[str]:
+    """The files again and again, as different files, until they are large enough."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True)
+        size = number = 0
+        while size < megabytes * 1_000_000:
+            for source in sources:
+                number += 1
+                shutil.copyfile(source, folder / f"{number:05}-{source.name}")
+                size += source.stat().st_size
+    return sorted(str(path) for path in folder.iterdir())
+
+
+def bare_loop(files: list[str]) -> Run:
+    shown = "for line in file: orjson.loads(line)"
+    return Run("bare orjson loop", [PYTHON, "-c", BARE, *files], shown)
+
+
+def returns_of(name: str) -> Run:
+    command = [AGENTLEARN, "returns", str(ROOT / "fixtures" / name)]
+    return Run(f"agentlearn returns {name}", command, f"agentlearn returns fixtures/{name}")
+
+
+def bench_native() -> None:
+    corpus = WORK / f"native-{CORPUS_MB}.jsonl"
+    make_corpus(corpus, CORPUS_MB)
+    name = corpus.name
+    ours = [AGENTLEARN, "returns", "--gamma", "0.9", "--format", "jsonl", str(corpus)]
+    shown = f"agentlearn returns --gamma 0.9 --format jsonl {name}"
+    runs = [
+        bare_loop([str(corpus)]),
+        Run("agentlearn returns", ours, shown),
+        Run("agentlearn returns --jobs 2", [*ours, "--jobs", "2"], f"{shown} --jobs 2"),
+    ]
+    for threads in ("1", "2"):
+        duckdb = [PYTHON, "-c", DUCKDB, str(corpus), threads]
+        polars = [PYTHON, "-c", POLARS, str(corpus)]
+        runs.append(Run(f"DuckDB, threads {threads}", duckdb, "read_json, window, group by"))
+        extra = {"POLARS_MAX_THREADS": threads}
+        shown = "scan_ndjson, cum_sum, group_by"
+        runs.append(Run(f"Polars, threads {threads}", polars, shown, **extra))
+    in_turn(runs)
+    table(f"Returns over {corpus.stat().st_size / 1e6:.0f} MB of native turns", runs)
+
+
+def bench_readers() -> None:
+    """Claude Code and Codex files, by the readers that know them, all on the same files."""
+    samples = Path(os.environ.get("AGENTLEARN_SAMPLES") or "nowhere")
+    kind = "real" if samples.is_dir() else "fixture"
+    if kind == "real":
+        folders = [samples / "claude-code", samples / "codex"]
+        sources = sorted(path for folder in folders for path in folder.glob("*.jsonl"))
+    else:
+        sources = [ROOT / "fixtures" / f"demo-{name}.jsonl" for name in ("claude", "codex")]
+    folder = WORK / f"{kind}-{FILES_MB}"
+    files = make_copies(folder, sources, FILES_MB)
+    ours = [AGENTLEARN, "returns", "--format", "jsonl", str(folder)]
+    shown = f"agentlearn returns --format jsonl {folder.name}/"
+    runs = [bare_loop(files), Run("agentlearn returns", ours, shown)]
+    for name, setup in OTHERS.items():
+        shown = setup.splitlines()[0] + "; read(path) for each file"
+        runs.append(Run(name, [PYTHON, "-c", setup + EACH, *files], shown))
+    in_turn(runs)
+    size = sum(Path(path).stat().st_size for path in files) / 1e6
+    title = f"{size:.0f} MB of {kind} Claude Code and Codex files ({len(files)})"
+    table(f"{title}, to turns and rewards", runs)
+
+
+def bench_start() -> None:
+    bare = Run("python -c pass", [PYTHON, "-c", "pass"], "python -c pass")
+    version = Run("agentlearn --version", [AGENTLEARN, "--version"], "agentlearn --version")
+    in_turn([bare, version], 15)
+    table("Start-up", [bare, version], "ms")
+    code = "import typer, orjson"
+    imports = Run(code, [PYTHON, "-c", code], f"python -c '{code}'")
+    returns, claude = returns_of("demo.jsonl"), returns_of("demo-claude.jsonl")
+    in_turn([imports, returns, claude], 15)
+    table("A small file", [imports, returns, claude], "ms")
+
+
+def main() -> None:
+    WORK.mkdir(exist_ok=True)
+    subprocess.run([PYTHON, "-m", "compileall", "-q", str(ROOT / "agentlearn")], check=True)
+    wanted = sys.argv[1:] or ["start", "native", "readers"]
+    for name in wanted:
+        {"start": bench_start, "native": bench_native, "readers": bench_readers}[name]()
+
+
+if __name__ == "__main__":
+    main()
