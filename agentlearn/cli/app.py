@@ -58,6 +58,11 @@ class ErrorBoundary(TyperGroup):
             code = super().main(*args, standalone_mode=False, **extra)  # type: ignore[misc]
         except UsageError as error:
             code = _explain_usage(error)
+        except SystemExit:
+            # So the framework ends where a pipe was closed before it could print the help.
+            if type(sys.stdout).__name__ != "PacifyFlushWrapper":
+                raise
+            code = 0
         sys.exit(_flushed(code or 0))
 
     def invoke(self, ctx: Any) -> Any:
@@ -85,6 +90,9 @@ def _explain_usage(error: Any) -> int:
     if "Did you mean" in message:
         message, _, near = message.partition(" Did you mean ")
         hint = f"did you mean {near}"
+    elif "(Possible options: " in message:
+        message, _, near = message.partition(" (Possible options: ")
+        hint = f"did you mean {near.rstrip(')')}?"
     message = message.rstrip(".")
     complain(BadInput(f"{message[:1].lower()}{message[1:]}", hint))
     return BadInput.exit_code
@@ -155,6 +163,11 @@ def program(
 
 
 def run() -> None:
+    import gc
+
+    # Sessions are trees of values without cycles: looking for cycles at the usual rate takes a
+    # tenth of the time of reading them.
+    gc.set_threshold(100_000, 20, 50)
     if sys.stdout is None:  # closed by the caller, who wants no result
         import os
 

@@ -18,6 +18,8 @@ from agentlearn.sessions.source import SQLITE, ZIP, Stream
 HEAD = 64 * 1024
 MOST_HEAD = 16 * 1024 * 1024
 MOST_OBJECTS = 40
+CLEAR = 8
+"""So many objects, with so many votes for the same dialect, decide it; most files need no more."""
 
 Layout = Literal["lines", "document", "zip", "sqlite"]
 
@@ -73,11 +75,18 @@ def first_objects(stream: Stream) -> _Objects:
         found: list[dict[str, Any]] = []
         for row in rows[: 2 * MOST_OBJECTS]:
             found += _objects_of(row)
+            if len(found) in (CLEAR, 2 * CLEAR) and _is_clear(found):
+                break
         if whole or len(found) >= 3 or size >= MOST_HEAD or len(rows) > MOST_OBJECTS:
             first = rows[0].lstrip(b"\xef\xbb\xbf \t\r") if rows else b""
             open_ended = first[:1] in (b"{", b"[") and not _is_whole(first)
             return _Objects(found[:MOST_OBJECTS], open_ended or (whole and len(rows) == 1))
         size *= 4
+
+
+def _is_clear(found: list[dict[str, Any]]) -> bool:
+    votes = [vote for value in found for vote in look.at_line(value)]
+    return len({name for name, _ in votes}) == 1 and sum(weight for _, weight in votes) >= CLEAR
 
 
 def _is_whole(row: bytes) -> bool:

@@ -128,8 +128,7 @@ def scan_piece(path: Path, start: int, end: int) -> list[Scanned]:
                 found = decode(view[:last])
             except (msgspec.MsgspecError, UnicodeError, RecursionError):
                 raise NotPlain from None
-            for line in found:
-                _take(line, parts)
+            _take_all(found, parts)
             if not got:
                 break
             position += last
@@ -157,6 +156,23 @@ def _first_line_after(buffer: bytearray, limit: int, last: int) -> int:
     if limit <= 0:
         return 0
     return buffer.find(b"\n", limit - 1, last) + 1
+
+
+def _take_all(found: list[Line], parts: list[Scanned]) -> None:
+    """Nearly every line is a turn with a reward: those are added here, without a call for each."""
+    session = parts[-1] if parts else None
+    for line in found:
+        reward = line.reward
+        if session is None or reward is None or line.type != "turn" or line.session_id is not None:
+            _take(line, parts)
+            session = parts[-1]
+            continue
+        session.lines += 1
+        session.stated = True
+        if type(reward) is float:
+            session.rewards.append(reward)
+        else:
+            session.rewards.append(_signed(reward))  # type: ignore[arg-type]
 
 
 def _take(line: Line, parts: list[Scanned]) -> None:
@@ -228,9 +244,7 @@ def _pieces_in_turn(path: Path, jobs: int) -> Iterator[list[Scanned]]:
     ends, workers = [], []
     for index in range(jobs):
         receive, send = context.Pipe(duplex=False)
-        worker = context.Process(
-            target=_work, args=(send, path, starts[index::jobs]), daemon=True
-        )
+        worker = context.Process(target=_work, args=(send, path, starts[index::jobs]), daemon=True)
         worker.start()
         send.close()
         ends.append(receive)
