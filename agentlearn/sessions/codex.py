@@ -8,18 +8,20 @@ session's own. Exit codes hide in five places; in code mode there is none, and n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
+from typing import Any
 
 from msgspec import Raw, Struct
 
 from agentlearn.sessions import document
-from agentlearn.sessions.codex_output import judge_output, output_text
+from agentlearn.sessions.codex_fork import Fork
+from agentlearn.sessions.codex_mirror import Mirror
+from agentlearn.sessions.codex_output import Part, Wrapped, judge_output, output_text, parts_text
 from agentlearn.sessions.draft import Draft
 from agentlearn.sessions.lines import objects
 from agentlearn.sessions.source import Source
-from agentlearn.sessions.text import content_text, parse_time
-from agentlearn.sessions.values import Message, Result, Session
+from agentlearn.sessions.values import Result, Session, Status
 
 DIALECT = "codex"
 REQUEST = "## My request for Codex:"
@@ -29,6 +31,9 @@ HARNESS = (
     "<subagent_notification>", "<user_action>", "<recommended_plugins>", "<user_instructions>",
     "<INSTRUCTIONS>", "<permissions instructions>",
 )  # fmt: skip
+FAILED = re.compile(rb'\A\s*\{\s*"Err"|"isError"\s*:\s*true')
+"""The result of a tool that failed, as its raw JSON."""
+STARTING = ("function_call", "custom_tool_call", "local_shell_call")
 KNOWN_TYPES = {
     "turn_context", "world_state", "inter_agent_communication",
     "inter_agent_communication_metadata", "security_risk_score",
@@ -44,7 +49,11 @@ class Item(Struct, gc=False):
 
     type: str | None = None
     text: str | None = None
-    content: Raw = Raw(b"")
+    content: str | list[Part] | None = None
+    id: str | None = None
+    exit_code: int | None = None
+    status: str | None = None
+    result: Raw = Raw(b"")
 
 
 class Payload(Struct, gc=False):
@@ -52,12 +61,12 @@ class Payload(Struct, gc=False):
 
     type: str | None = None
     role: str | None = None
-    content: Raw = Raw(b"")
+    content: str | list[Part] | None = None
     name: str | None = None
-    arguments: str | None = None
-    input: str | None = None
+    arguments: str | dict[str, Any] | list[Any] | None = None
+    input: str | dict[str, Any] | list[Any] | None = None
     call_id: str | None = None
-    output: Raw = Raw(b"")
+    output: str | list[Part] | Wrapped | None = None
     action: Raw = Raw(b"")
     status: str | None = None
     message: str | None = None
@@ -123,11 +132,15 @@ class Reading:
         self.draft = Draft(DIALECT, source.name, "entry" if unit_is_entry else "line")
         self.draft.agent = "codex"
         self.unknown: dict[str, int] = {}
-        self.inherits_until: str | None = None
-        self.mirrored: list[str] = []
+        self.fork = Fork()
+        self.is_sub_agent = False
+        self.is_paginated = False
+        self.is_stopped = False
+        self.prompts: list[int] = []
+        self.calls: set[str] = set()
+        self.said_by_person, self.said_by_agent = Mirror(), Mirror()
         self.exit_codes: dict[str, int] = {}
-        self.failed: set[str] = set()
-        self.paginated = False
+        self.verdicts: dict[str, Status] = {}
 
     def session(self, lines: Iterable[tuple[int, Line]]) -> Session:
         draft = self.draft
@@ -136,7 +149,9 @@ class Reading:
             if payload is None:
                 self.unknown.setdefault(line.type or "none", number)
             elif line.type == "response_item":
-                if not self.is_inherited(line):
+                if self.is_inherited(line):
+                    self.inherited(number, line.timestamp, payload)
+                else:
                     self.item(number, line.timestamp, payload)
             elif line.type == "event_msg":
                 if not self.is_inherited(line):
@@ -152,21 +167,32 @@ class Reading:
                 self.unknown.setdefault(line.type, number)
         for kind, number in self.unknown.items():
             draft.warn(number, f"unknown line type {kind[:40]!r}", lost=False)
+        self.take_own_prompt()
         self.add_late_verdicts()
+        if self.fork.copied:
+            draft.metadata["inherited_lines"] = self.fork.copied
         return draft.finish(draft.id or self.source.id_from_bytes())
 
     def is_inherited(self, line: Line) -> bool:
-        """Copied from the parent: written before this session, or in the burst of the fork."""
-        until = self.inherits_until
-        if until is None:
+        if not self.fork.is_copying:
             return False
-        if line.timestamp is not None and line.timestamp <= until:
-            self.draft.metadata["inherited_lines"] = (
-                self.draft.metadata.get("inherited_lines", 0) + 1
-            )
+        if self.fork.copies(line.timestamp):
             return True
-        self.inherits_until = None
+        self.take_own_prompt()
         return False
+
+    def inherited(self, number: int, at: str | None, payload: Payload) -> None:
+        if payload.type == "message" and payload.role == "user":
+            text = parts_text(payload.content)
+            if not text.lstrip().startswith(HARNESS):
+                self.fork.note((number, at, text))
+        elif payload.type != "reasoning" and payload.role in (None, "assistant"):
+            self.fork.note(None)
+
+    def take_own_prompt(self) -> None:
+        prompt = self.fork.own_prompt()
+        if prompt is not None:
+            self.person(*prompt)
 
     def meta(self, number: int, line: Line, payload: Payload) -> None:
         draft = self.draft
@@ -174,70 +200,83 @@ class Reading:
             draft.id = payload.id
             draft.started_at = payload.timestamp or line.timestamp
             draft.cwd, draft.version = payload.cwd, payload.cli_version
-            draft.parent = payload.parent_thread_id or _spawned_by(payload.source)
-            self.paginated = payload.history_mode == "paginated"
+            by_agent, spawned_by = _started_by(payload.source)
+            draft.parent = payload.parent_thread_id or spawned_by
+            self.is_sub_agent = by_agent or draft.parent is not None
+            self.is_paginated = payload.history_mode == "paginated"
             if payload.git and payload.git.get("branch"):
                 draft.metadata["branch"] = payload.git["branch"]
             if payload.agent_nickname:
                 draft.metadata["nickname"] = payload.agent_nickname
             if payload.forked_from_id:
                 draft.metadata["forked_from"] = payload.forked_from_id
-                self.inherit(line)
-        elif payload.id not in (None, draft.id) and self.inherits_until is None:
-            # The parent's own head among the lines: all that came so far was copied as well.
+            self.fork.begin(line.timestamp, bool(payload.forked_from_id))
+        elif payload.id not in (None, draft.id) and self.fork.meets_other_head(line.timestamp):
+            # All that came so far was copied as well.
             draft.metadata.setdefault("forked_from", payload.id)
             draft.entries.clear()
-            self.inherit(line)
-
-    def inherit(self, line: Line) -> None:
-        written = parse_time(line.timestamp)
-        if written is not None:
-            until = (written + timedelta(seconds=1)).isoformat(timespec="milliseconds")
-            self.inherits_until = until.replace("+00:00", "Z")
+            self.prompts.clear()
+            self.calls.clear()
 
     def item(self, number: int, at: str | None, payload: Payload) -> None:
         draft, kind = self.draft, payload.type
+        self.is_stopped = self.is_stopped and kind not in STARTING
         if kind == "message":
             self.message(number, at, payload)
         elif kind in ("function_call", "custom_tool_call"):
             arguments = payload.arguments if payload.arguments is not None else payload.input
-            draft.called(payload.call_id, payload.name or kind, arguments, number, at)
+            self.call(payload.call_id, payload.name or kind, arguments, number, at)
         elif kind in ("function_call_output", "custom_tool_call_output", "tool_search_output"):
             self.output(number, at, payload)
         elif kind in ("local_shell_call", "tool_search_call", "web_search_call"):
-            call_id = payload.call_id or payload.id
             action = memoryview(payload.action) if payload.action else payload.arguments
-            draft.called(call_id, kind.removesuffix("_call"), action, number, at)
+            tool = kind.removesuffix("_call")
+            self.call(payload.call_id or payload.id, tool, action, number, at)
         elif kind == "agent_message":
-            draft.said("system", content_text(document.value_of(payload.content)), number, at)
+            draft.said("system", parts_text(payload.content), number, at)
         elif kind == "image_generation_call":
-            draft.called(payload.call_id or payload.id, "image_generation", None, number, at)
+            self.call(payload.call_id or payload.id, "image_generation", None, number, at)
         elif kind not in ("reasoning", "compaction", "context_compaction"):
             self.unknown.setdefault(str(kind), number)
 
+    def call(self, id: str | None, tool: str, arguments: Any, number: int, at: str | None) -> None:
+        if id is None or id not in self.calls:
+            self.calls.add(self.draft.called(id, tool, arguments, number, at))
+
     def message(self, number: int, at: str | None, payload: Payload) -> None:
-        text = content_text(document.value_of(payload.content))
+        text = parts_text(payload.content)
         if payload.role == "assistant":
-            self.draft.said("assistant", text, number, at)
+            self.answer(number, at, text)
         elif payload.role == "user":
-            if text.lstrip().startswith(HARNESS):
-                if not text.lstrip().startswith("<turn_aborted>"):
-                    self.draft.said("system", text, number, at)
+            if text.lstrip().startswith("<turn_aborted>"):
+                self.stopped(number, at)
+            elif text.lstrip().startswith(HARNESS):
+                self.draft.said("system", text, number, at)
             else:
                 self.person(number, at, text)
 
-    def person(self, number: int, at: str | None, text: str) -> None:
-        """A person's words, which the file says twice: once as an item, once as an event."""
+    def person(self, number: int, at: str | None, text: str, is_event: bool = False) -> None:
+        draft = self.draft
         text = text.split(REQUEST, 1)[-1].strip()
-        if text in self.mirrored:
-            self.mirrored.remove(text)
+        if self.said_by_person.is_echo(text, is_event, len(draft.entries)) or not text:
             return
-        self.mirrored.append(text)
-        if self.draft.parent:  # what a sub-agent is told comes from the agent that started it
-            self.draft.goal = self.draft.goal or text
-            self.draft.said("system", text, number, at)
-        else:
-            self.draft.said("user", text, number, at)
+        self.is_stopped = False
+        self.prompts.append(len(draft.entries))
+        if self.is_sub_agent:  # what it is told comes from the agent that started it
+            draft.goal = draft.goal or text
+        draft.said("system" if self.is_sub_agent else "user", text, number, at)
+
+    def answer(self, number: int, at: str | None, text: str, is_event: bool = False) -> None:
+        entries = self.draft.entries
+        if self.is_paginated and self.said_by_agent.is_echo(text, is_event, len(entries)):
+            return
+        self.draft.said("assistant", text, number, at)
+
+    def stopped(self, number: int, at: str | None) -> None:
+        """An interruption stands in the file as an event and as a message."""
+        if not self.is_stopped:
+            self.draft.signal("interruption", "", number, at)
+        self.is_stopped = True
 
     def output(self, number: int, at: str | None, payload: Payload) -> None:
         call_id = payload.call_id or ""
@@ -245,30 +284,36 @@ class Reading:
         status, said_code = judge_output(text)
         if code is None:
             code = said_code if said_code is not None else self.exit_codes.get(call_id)
-        if status == "ok" and call_id in self.failed:
-            status = "error"
+        if status == "ok":
+            status = self.verdicts.get(call_id, status)
         self.draft.returned(call_id, text, number, at, status, code)
 
     def event(self, number: int, at: str | None, payload: Payload) -> None:
-        draft, kind = self.draft, payload.type
+        kind = payload.type
         if kind == "user_message":
-            self.person(number, at, payload.message or "")
+            self.person(number, at, payload.message or "", is_event=True)
         elif kind == "turn_aborted":
             if payload.reason in (None, "interrupted"):
-                draft.signal("interruption", "", number, at)
+                self.stopped(number, at)
         elif kind == "thread_rolled_back":
             self.roll_back(number, at, payload.num_turns or 0)
-        elif kind == "exec_command_end":
-            if payload.call_id and payload.exit_code is not None:
-                self.exit_codes[payload.call_id] = payload.exit_code
-        elif kind in ("patch_apply_end", "mcp_tool_call_end"):
-            failed = payload.success is False or bytes(payload.result).startswith(b'{"Err"')
-            if payload.call_id and failed:
-                self.failed.add(payload.call_id)
+        elif kind in ("exec_command_end", "patch_apply_end", "mcp_tool_call_end"):
+            self.ended(payload.call_id, payload, payload.success is False)
         elif kind in ("task_complete", "error", "stream_error"):
             self.ended_badly(number, at, payload)
-        elif self.paginated:
-            self.page_item(number, at, payload)
+        elif kind == "item_completed" and payload.item is not None:
+            self.page_item(number, at, payload.item)
+
+    def ended(self, call_id: str | None, end: Payload | Item, failed: bool = False) -> None:
+        """How a call ended, where its output does not say so."""
+        if not call_id:
+            return
+        if end.exit_code is not None:
+            self.exit_codes[call_id] = end.exit_code
+        if end.status == "declined":
+            self.verdicts[call_id] = "rejected"
+        elif failed or (end.result and FAILED.search(end.result)):
+            self.verdicts[call_id] = "error"
 
     def ended_badly(self, number: int, at: str | None, payload: Payload) -> None:
         error = payload.error
@@ -278,26 +323,27 @@ class Reading:
         if text:
             self.draft.signal("api_error", text, number, at)
 
-    def page_item(self, number: int, at: str | None, payload: Payload) -> None:
-        item = payload.item
-        if payload.type == "agent_message":
-            self.draft.said("assistant", payload.message or "", number, at)
-        elif item is not None and item.type in ("UserMessage", "user_message"):
-            self.person(number, at, item.text or content_text(document.value_of(item.content)))
+    def page_item(self, number: int, at: str | None, item: Item) -> None:
+        """In a paginated history this is where the words stand."""
+        if item.type in ("CommandExecution", "FileChange", "McpToolCall"):
+            self.ended(item.id, item)
+        elif self.is_paginated and item.type == "UserMessage":
+            self.person(number, at, item.text or parts_text(item.content), is_event=True)
+        elif self.is_paginated and item.type == "AgentMessage":
+            self.answer(number, at, item.text or parts_text(item.content), is_event=True)
 
     def roll_back(self, number: int, at: str | None, turns: int) -> None:
-        """The last N prompts with all that came of them were undone."""
-        entries, index = self.draft.entries, len(self.draft.entries)
-        while index and turns > 0:
-            index -= 1
-            entry = entries[index]
-            if type(entry) is Message and entry.role == "user":
-                turns -= 1
-        self.draft.signal("rollback", "", number, at, undoes=len(entries) - index)
+        """The last N prompts that still stood, with all that came of them, were undone."""
+        end = len(self.draft.entries)
+        first = end
+        if turns > 0:
+            first = self.prompts[-turns] if turns <= len(self.prompts) else 0
+            del self.prompts[-turns:]
+        self.draft.signal("rollback", "", number, at, undoes=end - first)
 
     def add_late_verdicts(self) -> None:
         """Exit codes and failures that were reported only after the output itself."""
-        if not (self.exit_codes or self.failed):
+        if not (self.exit_codes or self.verdicts):
             return
         entries = self.draft.entries
         for index, entry in enumerate(entries):
@@ -307,18 +353,18 @@ class Reading:
             if code is None:
                 code = self.exit_codes.get(entry.call_id)
             status = entry.status
-            if status == "ok" and entry.call_id in self.failed:
-                status = "error"
+            if status == "ok":
+                status = self.verdicts.get(entry.call_id, status)
             if (code, status) != (entry.exit_code, entry.status):
                 entries[index] = Result(
                     entry.call_id, entry.packed, entry.line, entry.at, status, code
                 )
 
 
-def _spawned_by(source: Raw) -> str | None:
-    """The parent of a sub-agent, as its `source` tells it."""
+def _started_by(source: Raw) -> tuple[bool, str | None]:
+    """Whether an agent started this session, and which, as its `source` tells it."""
     value = document.value_of(source) if source else None
-    spawn = value.get("subagent") if isinstance(value, dict) else None
-    spawn = spawn.get("thread_spawn") if isinstance(spawn, dict) else None
+    by_agent = value.get("subagent") if isinstance(value, dict) else None
+    spawn = by_agent.get("thread_spawn") if isinstance(by_agent, dict) else None
     parent = spawn.get("parent_thread_id") if isinstance(spawn, dict) else None
-    return parent if isinstance(parent, str) else None
+    return bool(by_agent), parent if isinstance(parent, str) else None

@@ -1,17 +1,26 @@
-"""What a Codex call gave back: its text, its exit code and whether it failed."""
+"""What a Codex item holds: its text, and for the output of a call its exit code and status."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
-from agentlearn.sessions.text import content_text, number_in
+from agentlearn.sessions import document
+from agentlearn.sessions.text import image_tag, without_data_uris
 from agentlearn.sessions.values import Status
 
-EXIT_CODE = re.compile(r"(?:^Process exited with code|^Exit code:) (-?\d{1,6})\b", re.MULTILINE)
+HEADER = re.compile(
+    r"(?:(?:Chunk ID|Wall time|Original token count|Total output lines|Command|Warning)\b.*\n)*"
+)
+EXIT_CODE = re.compile(r"(?:Process exited with code|Exit code:) (-?\d{1,6})\b")
+OUTPUT = re.compile(r"^Output:\r?$", re.MULTILINE)
+REJECTED = "rejected by user"
+ABORTED = re.compile(r"^aborted by user\b", re.MULTILINE)
 FAILED = (
+    "Script failed",
     "apply_patch verification failed",
     "exec_command failed for",
     "collab spawn failed",
@@ -21,46 +30,77 @@ FAILED = (
     "Full-history forked agents",
 )
 HEAD = 400
-"""Exit codes stand in the head that is put before the output, never in the output itself."""
+"""What the harness says of a call stands in this many characters, and before the output."""
 
 
-def output_text(raw: Raw) -> tuple[str, int | None]:
+class Part(Struct, gc=False):
+    type: str | None = None
+    text: str | None = None
+    image_url: Raw = Raw(b"")
+
+
+class Wrapped(Struct, gc=False):
+    """An output inside an object, as older versions write it."""
+
+    content: str | list[Part] | None = None
+    output: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+def parts_text(content: str | list[Part] | None) -> str:
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return without_data_uris(content)
+    if len(content) == 1:
+        return _part_text(content[0])
+    return "\n".join(filter(None, map(_part_text, content)))
+
+
+def _part_text(part: Part) -> str:
+    if part.text is not None:
+        return without_data_uris(part.text)
+    if part.image_url:
+        return image_tag({"type": part.type, "image_url": document.value_of(part.image_url)})
+    return ""
+
+
+def output_text(output: str | list[Part] | Wrapped | None) -> tuple[str, int | None]:
     """The text of an output, and the exit code if it is stated as a field."""
-    data = memoryview(raw)
-    if not data:
-        return "", None
-    try:
-        value = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return bytes(data).decode("utf-8", "replace"), None
-    if isinstance(value, str) and value.startswith('{"output"'):
-        return _structured(value)
-    if isinstance(value, dict) and "content" in value:
-        value = value["content"]
-    return content_text(value), None
+    if isinstance(output, Wrapped):
+        text = parts_text(output.content if output.content is not None else output.output)
+        return text, _code_of(output.metadata)
+    if isinstance(output, str) and output.startswith("{") and '"exit_code"' in output:
+        return _structured(output)
+    return parts_text(output), None
 
 
 def _structured(text: str) -> tuple[str, int | None]:
     """The old shell and patch tools give JSON inside the string."""
     try:
-        value = msgspec.json.decode(text)
+        value: Any = msgspec.json.decode(text)
     except (msgspec.MsgspecError, RecursionError):
         return text, None
-    metadata = value.get("metadata") if isinstance(value, dict) else None
-    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
     output = value.get("output")
-    return (
-        output if isinstance(output, str) else text,
-        code if isinstance(code, int) and not isinstance(code, bool) else None,
-    )
+    return (output, _code_of(value.get("metadata"))) if isinstance(output, str) else (text, None)
+
+
+def _code_of(metadata: Any) -> int | None:
+    code = metadata.get("exit_code") if isinstance(metadata, dict) else None
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
 
 
 def judge_output(text: str) -> tuple[Status, int | None]:
     """Status and exit code as the words of the harness tell them."""
     head = text[:HEAD]
-    if "rejected by user" in head:
+    header = HEADER.match(head)
+    code = EXIT_CODE.match(head, header.end() if header else 0)
+    output = OUTPUT.search(head)
+    if text.startswith(FAILED):
+        return ("rejected" if REJECTED in head + text[-HEAD:] else "error"), None
+    said = head[: output.start()] if output else text if len(text) <= HEAD else ""
+    if REJECTED in said:
         return "rejected", None
-    if "aborted by user" in head:
+    if ABORTED.search(said):
         return "interrupted", None
-    code = number_in(EXIT_CODE, head.split("\nOutput:\n", 1)[0], HEAD)
-    return ("error" if head.startswith(FAILED) else "ok"), code
+    return "ok", int(code[1]) if code else None

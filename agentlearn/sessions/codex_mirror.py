@@ -1,0 +1,30 @@
+"""Words that a Codex file says twice: once as an item, once as an event.
+
+The same words from the other side are the echo of what was said; from the same side they are new.
+An event has the clean words only, an item also what an editor and its images put around them: two
+that stand next to each other are the same if one holds the other.
+"""
+
+from __future__ import annotations
+
+
+class Mirror:
+    def __init__(self) -> None:
+        self._unanswered: tuple[list[str], list[str]] = ([], [])
+        self._last: tuple[str, bool, int] | None = None
+
+    def is_echo(self, text: str, is_event: bool, place: int) -> bool:
+        """Whether these words were said already; `place` is the number of entries so far."""
+        own, others = self._unanswered[is_event], self._unanswered[not is_event]
+        if text in others:
+            others.remove(text)
+            return True
+        if self._last is not None:
+            last, was_event, at = self._last
+            if was_event != is_event and at == place and (text in last or last in text):
+                self._last = None
+                others.remove(last)
+                return True
+        own.append(text)
+        self._last = (text, is_event, place + 1)
+        return False
