@@ -1,5 +1,6 @@
 """Write a session from a shell script, a line per call; safe from several processes at once.
 
+\b
 id=$(agentlearn record run.jsonl --goal "Fix the bug")
 agentlearn record run.jsonl --session $id --action "run tests" --observation "1 failed"
 agentlearn record run.jsonl --session $id --outcome success
@@ -16,17 +17,28 @@ from agentlearn.errors import BadInput
 
 
 def main(
-    file: Annotated[Path, typer.Argument(help="The file that is written, or added to.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file that is written, or added to.")
+    ],
     goal: Annotated[
         str | None,
-        typer.Option("--goal", help="Start a session; its id is printed.", show_default=False),
+        typer.Option(
+            "--goal", metavar="TEXT", help="Start a session; its id is printed.",
+            show_default=False,
+        ),
     ] = None,
     action: Annotated[
-        str | None, typer.Option("--action", help="Add a turn: what was done.", show_default=False)
+        str | None,
+        typer.Option(
+            "--action", metavar="TEXT", help="Add a turn: what was done.", show_default=False
+        ),
     ] = None,
     observation: Annotated[
         str | None,
-        typer.Option("--observation", help="What came back from the action.", show_default=False),
+        typer.Option(
+            "--observation", metavar="TEXT", help="What came back from the action.",
+            show_default=False,
+        ),
     ] = None,
     reward: Annotated[
         str | None,
@@ -45,17 +57,21 @@ def main(
     session: Annotated[
         str | None,
         typer.Option(
-            "--session", metavar="ID", help="Which session, where a file holds several.",
+            "--session", metavar="ID", help="Which session, where a file holds several; with --goal, its id.",
             show_default=False,
         ),
     ] = None,
     agent: Annotated[
-        str | None, typer.Option("--agent", help="With --goal: who works.", show_default=False)
+        str | None,
+        typer.Option(
+            "--agent", metavar="NAME", help="With --goal: who works.", show_default=False
+        ),
     ] = None,
     task: Annotated[
         str | None,
         typer.Option(
-            "--task", help="With --goal: the task, for comparing sessions.", show_default=False
+            "--task", metavar="NAME", help="With --goal: the task, for comparing sessions.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:  # fmt: skip
@@ -70,7 +86,7 @@ def main(
         raise BadInput("--observation and --reward belong to --action")
     if goal is not None:
         fields: dict[str, Any] = {"agent": agent, "metadata": {"task": task} if task else None}
-        print(record.start_session(file, goal, fields))
+        print(record.start_session(file, goal, fields, session))
     elif action is not None:
         record.add_turn(file, session, action, observation, reward)
     elif outcome is not None:

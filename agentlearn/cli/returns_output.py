@@ -90,6 +90,7 @@ class DataPrinter:
     def write(self, fields: dict[str, Any]) -> None:
         if self.format != "csv":
             write_bytes(json_line(fields))
+            sys.stdout.flush()
             return
         columns = _csv_columns(self.advantage)
         if self.csv is None:
