@@ -33,14 +33,21 @@ class Mark(msgspec.Struct, gc=False):
     session_id: str | None = None
 
 
-def start_session(path: Path, goal: str, fields: dict[str, Any]) -> str:
-    """Begin a session and give back its id."""
-    session_id = secrets.token_hex(6)
+def start_session(
+    path: Path, goal: str, fields: dict[str, Any], session_id: str | None = None
+) -> str:
+    """Begin a session and give back its id: the one that is given, or a new one."""
+    wanted = session_id
+    session_id = wanted or secrets.token_hex(6)
     line = {
         "type": "session", "schema": SCHEMA, "id": session_id, "session_id": session_id,
         "goal": goal, **fields, "started_at": now(),
     }  # fmt: skip
     with locked(path, create=True) as file:
+        if wanted is not None:
+            open_ids, ended = _sessions(file)
+            if wanted in ended or wanted in open_ids:
+                raise BadInput(f"{path} has a session {wanted} already")
         _append(file, line)
     return session_id
 

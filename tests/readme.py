@@ -1,0 +1,78 @@
+"""What the README shows: commands, run for real, with what they print.
+
+`cog -r README.md` runs them and writes their output; `cog --check README.md` fails if it differs.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import cog
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent
+_HOME = tempfile.TemporaryDirectory()
+"""Commands of the README share a home and a scratch folder of their own."""
+
+
+def show(*commands: str, lines: int | None = None, both: bool = True) -> None:
+    """Print the commands and what each of them prints, as a console session."""
+    cog.outl("")
+    cog.outl("```console")
+    for command in commands:
+        cog.outl(f"$ {command}")
+        output = run(command, both).splitlines()
+        for line in output[:lines]:
+            cog.outl(line.rstrip())
+        if lines is not None and len(output) > lines:
+            cog.outl("…")
+    cog.outl("```")
+    cog.outl("")
+
+
+def run(command: str, both: bool = True) -> str:
+    scratch = Path(_HOME.name) / "scratch"
+    scratch.mkdir(exist_ok=True)
+    env = {
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "HOME": _HOME.name,
+        "TMP": str(scratch),
+        "COLUMNS": "100",
+        "LANG": "C.UTF-8",
+    }
+    result = subprocess.run(
+        ["bash", "-c", command.replace("/tmp/", f"{scratch}/")],
+        cwd=ROOT,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if both else subprocess.DEVNULL,
+        text=True,
+        check=False,
+    )
+    shown = result.stdout.replace(str(scratch), "/tmp").replace(f"{ROOT}/", "")
+    return shown.replace(_HOME.name, "~")
+
+
+def command_table() -> None:
+    """A row a command, from the program's own help."""
+    from agentlearn.cli.app import COMMANDS
+
+    cog.outl("")
+    cog.outl("| command | what it does |")
+    cog.outl("| --- | --- |")
+    for name, text in COMMANDS.items():
+        cog.outl(f"| `agentlearn {name}` | {text} |")
+    cog.outl("")
+
+
+def dialect_list() -> None:
+    from agentlearn.sessions.dialects import READERS
+
+    cog.outl("")
+    cog.outl(", ".join(f"`{name}`" for name in READERS) + ".")
+    cog.outl("")
