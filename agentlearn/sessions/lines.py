@@ -144,8 +144,9 @@ _LOOSE = json.JSONDecoder(strict=False, parse_constant=_refuse_constant)
 def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "nested too deeply"
-    message = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-    return f"not JSON: {message[:1].lower()}{message[1:]}"
+    if not isinstance(error, json.JSONDecodeError):
+        return str(error)
+    return f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
 
 
 def _is_json(text: str) -> bool:
