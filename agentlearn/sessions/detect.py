@@ -42,7 +42,7 @@ def detect(stream: Stream) -> Detected:
         return Detected("sqlite", "opencode")
     if not head.strip():
         return Detected("lines", None, "it is empty")
-    if b"\x00" in head[:1024]:
+    if head[:1024].count(b"\x00") * 16 > len(head[:1024]):  # a few are a damaged line
         return Detected("lines", None, "it looks like a binary file")
     found = first_objects(stream)
     if found.one_value:
@@ -78,8 +78,8 @@ def first_objects(stream: Stream) -> _Objects:
             if len(found) in (CLEAR, 2 * CLEAR) and _is_clear(found):
                 break
         if whole or len(found) >= 3 or size >= MOST_HEAD or len(rows) > MOST_OBJECTS:
-            first = rows[0].lstrip(b"\xef\xbb\xbf \t\r") if rows else b""
-            open_ended = first[:1] in (b"{", b"[") and not _is_whole(first)
+            first = (rows[0] if rows else head).lstrip(b"\xef\xbb\xbf \t\r\n")
+            open_ended = first[:1] in (b"{", b"[") and not (rows and _is_whole(first))
             return _Objects(found[:MOST_OBJECTS], open_ended or (whole and len(rows) == 1))
         size *= 4
 

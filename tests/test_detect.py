@@ -1,0 +1,63 @@
+"""Which dialect a file is written in, whatever its name and its layout."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agentlearn.sessions.detect import MOST_HEAD, detect
+from agentlearn.sessions.source import Source
+from tests.files import lines_file, read_one
+
+
+def test_a_document_on_one_long_line_is_no_plain_text(tmp_path: Path):
+    path = tmp_path / "chat.json"
+    words = "word " * (MOST_HEAD // 5)
+    messages = [{"role": "user", "content": "go"}, {"role": "assistant", "content": words}]
+    path.write_text(json.dumps({"messages": messages}))
+    assert read_one(path).goal == "go"
+
+
+def dialect_of(path: Path) -> tuple[str | None, str]:
+    with Source(path) as source:
+        found = detect(source.stream)
+    return found.dialect, found.why_not
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "it is empty"),
+        (b" \n\n", "it is empty"),
+        (b"hello\nworld\n", "it looks like plain text"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "it looks like a binary file"),
+        (b'{"a": 1, "b": 2}', "it looks like one JSON object with the keys a, b"),
+        (b"[1, 2, 3]", "it looks like a JSON list of 3 elements"),
+        (b'{"a": 1}\n{"b": 2}\n', "it looks like JSON lines with the keys a, b"),
+        (b'{"type":"session_meta","id":"x"}\n{"type":"event_msg"}\n',
+         "it looks like JSON lines with the keys type, id"),
+    ],
+)  # fmt: skip
+def test_what_is_no_transcript_is_described(tmp_path: Path, data: bytes, why: str):
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(data)
+    assert dialect_of(path) == (None, why)
+
+
+def test_the_name_decides_nothing(tmp_path: Path):
+    head = {"type": "session", "schema": "agentlearn-session/1", "id": "s"}
+    path = lines_file(tmp_path / "rollout-2026-11-01-codex.json", [head, {"type": "turn"}])
+    assert dialect_of(path)[0] == "native"
+
+
+def test_a_vote_not_the_first_line(tmp_path: Path):
+    claude = {"type": "user", "uuid": "u", "parentUuid": None, "sessionId": "s", "message": {}}
+    rows = [{"role": "user", "content": "looks like chat"}, claude, claude, {"unknown": True}]
+    assert dialect_of(lines_file(tmp_path / "s", rows))[0] == "claude-code"
+
+
+def test_lines_inside_a_pretty_document_do_not_vote(tmp_path: Path):
+    inner = {"type": "user", "uuid": "u", "parentUuid": None, "sessionId": "s"}
+    path = tmp_path / "s.json"
+    path.write_text('{"note": [\n' + ",\n".join([json.dumps(inner)] * 5) + "\n]}")
+    assert dialect_of(path)[0] is None
