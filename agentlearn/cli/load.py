@@ -22,6 +22,7 @@ from agentlearn.sessions.values import Session
 
 BAD_INPUT = 2
 PART_FAILED = 5
+MOST_NOTES = 10
 
 
 class Loader:
@@ -36,6 +37,8 @@ class Loader:
         self.bad = 0
         self.broken = 0
         self.lost_lines = 0
+        self.notes: dict[str, list[str]] = {}
+        """What was not understood, and where: the same thing is told once, at the end."""
 
     @classmethod
     def of_files(cls, paths: list[Path], strict: bool) -> Loader:
@@ -75,6 +78,12 @@ class Loader:
         except (OSError, EOFError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             self.fail(BadInput(f"cannot read {candidate.path or 'stdin'}: {reason}"))
+        except Exception as error:
+            if len(self.candidates) == 1:
+                raise
+            # A bug, but one that must not cost the other files.
+            what = f"{type(error).__name__}: {error}"
+            self.fail(BadInput(f"cannot read {candidate.path}: the reader failed with {what}"))
 
     def refuse(self, candidate: Candidate, error: NotATranscript) -> None:
         if not candidate.named or (error.sidecar and len(self.candidates) > 1):
@@ -105,11 +114,16 @@ class Loader:
                 f"warning: {where}: {count} skipped ({numbers}{more}): {plain(lost[0].reason)}",
                 file=sys.stderr,
             )
-        for note in notes[:3]:
-            print(f"note: {where}:{note.line}: {plain(note.reason)}", file=sys.stderr)
+        for note in notes:
+            self.notes.setdefault(note.reason, []).append(f"{where}:{note.line}")
 
     def finish(self, code: int = 0) -> None:
         """Tell what was passed over, and leave with the exit code that fits."""
+        for reason, places in list(self.notes.items())[:MOST_NOTES]:
+            more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+            print(f"note: {places[0]}{more}: {plain(reason)}", file=sys.stderr)
+        if len(self.notes) > MOST_NOTES:
+            print(f"note: {len(self.notes) - MOST_NOTES} more notes like these", file=sys.stderr)
         if self.passed_over:
             files = f"{self.passed_over} file{'s' if self.passed_over > 1 else ''}"
             print(f"note: passed over {files} that hold no session", file=sys.stderr)

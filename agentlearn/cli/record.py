@@ -57,7 +57,7 @@ def main(
     session: Annotated[
         str | None,
         typer.Option(
-            "--session", metavar="ID", help="Which session, where a file holds several; with --goal, its id.",
+            "--session", metavar="ID", help="Which session; with --goal, its id.",
             show_default=False,
         ),
     ] = None,
