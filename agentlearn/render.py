@@ -152,26 +152,25 @@ def _tail(painter: Painter, blocks: list[Block], budget: int, is_cut: bool = Fal
     """
     kept: list[str] = []
     size = -1
-    room = budget - len(TRUNCATED) - 1
-    for index in range(len(blocks) - 1, -1, -1):
-        text = painter.block(blocks[index])
+    last = ""
+    for block in reversed(blocks):
+        text = painter.block(block)
         if not text:
             continue
-        fits_all = (
-            not is_cut
-            and size + 1 + len(text) <= budget
-            and not any(painter.block(block) for block in blocks[:index])
-        )
-        if size + 1 + len(text) > room and not fits_all:
-            if not kept:
-                kept.append(_own_tail(text, room))
+        last = last or text
+        if size + 1 + len(text) > budget:
             is_cut = True
             break
         kept.append(text)
         size += 1 + len(text)
-    if is_cut:
-        kept.append(TRUNCATED)
-    return _cut_to(painter.join(list(reversed(kept))), budget)
+    if not is_cut:
+        return painter.join(list(reversed(kept)))
+    room = budget - len(TRUNCATED) - 1
+    while kept and size > room:
+        size -= len(kept.pop()) + 1
+    if last and not kept:
+        kept = [_own_tail(last, room)]
+    return _cut_to(painter.join([TRUNCATED, *reversed(kept)]), budget)
 
 
 def _own_tail(text: str, room: int) -> str:
@@ -188,9 +187,9 @@ def _cut_to(text: str, budget: int) -> str:
 def _ends(painter: Painter, blocks: list[Block], budget: int) -> str:
     """The goal, as much of it as a quarter of the budget (or the end) leaves, and the end."""
     first = next((block for block in blocks if block.by_person), blocks[0])
-    rest = [block for block in blocks if block is not first]
+    goal = painter.entry(first.entries[0])
+    rest = [Block(first.entries[1:]) if block is first else block for block in blocks]
     rest_chars = len(painter.join([painter.block(block) for block in rest]))
-    goal = painter.block(first)
     room = max(budget // 4, budget - rest_chars - len(TRUNCATED) - 2)
     if not rest_chars or room < SHORTEST_GOAL:
         return _tail(painter, blocks, budget)
