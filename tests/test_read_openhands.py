@@ -369,3 +369,35 @@ def test_samples():
         (4, 3, "unknown"), (22, 21, "unknown"),
     ]  # fmt: skip
     assert [session.warnings for session in (v1, v0, *runs)] == [[], [], [], []]
+
+
+def test_a_conversation_that_is_a_folder_of_events(tmp_path: Path):
+    """The agent keeps an event a file, pretty-printed; the folder is one session."""
+    import json
+
+    from typer.testing import CliRunner
+
+    from agentlearn.cli.app import app
+
+    folder = tmp_path / "conversations" / "abc"
+    (folder / "events").mkdir(parents=True)
+    (folder / "base_state.json").write_text(json.dumps({"id": "abc", "execution_status": "x"}))
+    said = {"role": "user", "content": [{"type": "text", "text": "run\nthe tests"}]}
+    common = {"timestamp": "2026-11-01T09:00:00"}
+    events = [
+        {"id": "e1", **common, "source": "user", "llm_message": said, "kind": "MessageEvent"},
+        {"id": "e2", **common, "source": "agent", "tool_name": "terminal", "tool_call_id": "c1",
+         "action": {"command": "pytest", "kind": "TerminalAction"}, "kind": "ActionEvent"},
+        {"id": "e3", **common, "source": "environment", "tool_name": "terminal",
+         "tool_call_id": "c1", "action_id": "e2", "kind": "ObservationEvent",
+         "observation": {"content": [{"type": "text", "text": "bad"}], "exit_code": 1}},
+    ]  # fmt: skip
+    for number, each in enumerate(events):
+        path = folder / "events" / f"event-{number:05}-{each['id']}.json"
+        path.write_text(json.dumps(each, indent=2))
+    for name in (folder, folder / "events", tmp_path):
+        result = CliRunner().invoke(app, ["sessions", str(name), "--json"])
+        assert result.exit_code == 0, result.stderr
+        (found,) = json.loads(result.stdout)
+        assert (found["id"], found["dialect"]) == ("abc", "openhands")
+        assert (found["goal"], found["calls"], found["errors"]) == ("run\nthe tests", 1, 1)

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from agentlearn.errors import BadInput
 from agentlearn.sessions.discover import Found, changed_at, discover
+from agentlearn.sessions.source import is_events_folder
 
 PASSED_BY = {"node_modules", "__pycache__"}
 
@@ -105,6 +106,10 @@ def walk(folder: Path) -> Iterator[Path]:
     agent keeps as a folder of events is one file.
     """
     for here, folders, files in os.walk(folder):
+        if is_events_folder(Path(here)):
+            yield Path(here)
+            folders.clear()
+            continue
         folders[:] = sorted(
             name for name in folders if not name.startswith(".") and name not in PASSED_BY
         )

@@ -156,9 +156,25 @@ def _open(path: Path | None) -> IO[bytes]:
     if path is None:
         return sys.stdin.buffer
     try:
+        if is_events_folder(path):
+            return _events_as_lines(path)
         return path.open("rb", buffering=0)
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def is_events_folder(path: Path) -> bool:
+    """Whether a folder is one session, an event a file, as OpenHands keeps its conversations."""
+    return path.name == "events" and path.is_dir() and any(path.glob("event-*.json"))
+
+
+def _events_as_lines(folder: Path) -> IO[bytes]:
+    """The events in order, one a line: then they are read like any other session."""
+    lines = []
+    for path in sorted(folder.glob("event-*.json")):
+        data = path.read_bytes()
+        lines.append(b" ".join(data.splitlines()) + b"\n")
+    return io.BytesIO(b"".join(lines))
 
 
 def decompressed(raw: IO[bytes]) -> IO[bytes]:
