@@ -137,6 +137,9 @@ def _from_file(path: Path) -> Rules:
         raise BadInput(f"cannot read {path}: {error.strerror or error}", hint) from None
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{path} is not YAML: {' '.join(str(error).split())[:200]}") from None
+    if data is not None and not isinstance(data, dict):
+        hint = f"copy the defaults to start from: cp {DEFAULTS_FILE} my-rewards.yaml"
+        raise BadInput(f"{path} holds no rules: it is no mapping of names", hint)
     if isinstance(data, dict) and "stated_only" in data:
         raise BadInput(f"{path}: stated_only is not a rule; pass --rewards native instead")
     try:
