@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from agentlearn.cli.app import app
+from agentlearn.cli.score import SCAN_FROM
 from agentlearn.rewards.rules import NATIVE, Rules
 from agentlearn.rewards.scanned import scan_worth
 from agentlearn.rewards.worth import score_session
@@ -138,3 +141,31 @@ def test_a_session_that_states_nothing_is_left_to_the_reader(tmp_path: Path):
     with pytest.raises(native_scan.NotPlain):
         scanned(path, 0.9)
     assert scanned(path, 0.9, stated_only=True) == in_full(path, 0.9, NATIVE)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("odd_at", [None, 0, 30, 59])
+def test_the_command_prints_the_same_by_both_ways(tmp_path: Path, odd_at: int | None, jobs: str):
+    """A file that is plain up to some session: what was scanned is neither lost nor told twice."""
+    rows: list[object] = []
+    for number in range(60):
+        rows.append({**HEAD, "id": f"s{number}", "goal": "g"})
+        for turn in range(3):
+            rows.append({"type": "turn", "action": "a", "observation": "o" * 9000, "reward": turn})
+        if number == odd_at:
+            rows.append({"type": "call", "id": "c", "tool": "bash", "arguments": {}})
+            bad = {"kind": "positive", "value": -1}
+            rows.append({"type": "turn", "action": "a", "reward": bad})
+                {"type": "turn", "action": "a", "reward": {"kind": "positive", "value": -1}}
+            )
+    path = lines_file(tmp_path / "s.jsonl", rows)
+    assert path.stat().st_size > SCAN_FROM
+    words = ["returns", "--format", "jsonl", "--gamma", "0.9", "--jobs", jobs]
+    fast = CliRunner().invoke(app, [*words, str(path)])
+    slow = CliRunner().invoke(app, [*words, "-"], input=path.read_bytes())
+    assert fast.exit_code == slow.exit_code == 0
+    found, expected = fast.stdout.splitlines(), slow.stdout.splitlines()
+    assert [line.replace(str(path), "-") for line in found] == expected
+    assert len(found) == 60
+    skipped = "1 line skipped (" in fast.stderr
+    assert skipped == (odd_at is not None)
