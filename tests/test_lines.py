@@ -316,3 +316,25 @@ def test_pitfall_13_many_lines_of_megabytes(tmp_path):
     assert long.line == 2
     assert len(long.text) <= FIELD_CAP
     assert "…(1500010 characters, the middle is left out)…" in long.text
+
+
+@pytest.mark.slow
+def test_a_damaged_first_line_does_not_bring_the_file_into_memory(tmp_path):
+    path = tmp_path / "damaged.jsonl"
+    row = json.dumps(prompt(1)).replace("prompt 1", "x" * 1_000_000).encode() + b"\n"
+    with path.open("wb") as out:
+        out.write(row[:-9] + b"\n")
+        for _ in range(150):
+            out.write(row)
+    count = (
+        "import resource, sys; from pathlib import Path\n"
+        "from agentlearn.sessions.read import read_sessions\n"
+        "from agentlearn.sessions.source import Source\n"
+        "(session,) = read_sessions(Source(Path(sys.argv[1])))\n"
+        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
+        "print(session.counts().messages, [w.line for w in session.warnings], peak < 120)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", count, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "150 [1] True\n"

@@ -305,6 +305,33 @@ def test_pitfall_08_a_prompt_inside_a_later_prompt_is_no_echo(tmp_path):
     assert people(made.read(tmp_path)) == [("go", 2), ("let us go on", 5)]
 
 
+def test_pitfall_08_an_echo_is_heard_once(tmp_path):
+    made = Writer()
+    made.typed("go")
+    made.event("user_message", message="go on")
+    made.event("user_message", message="")
+    assert people(made.read(tmp_path)) == [("go", 2), ("go on", 4)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.sampled_from(["", "go", "go on", "let us go on", "stop"])),
+        max_size=12,
+    )
+)
+def test_pitfall_08_words_in_any_order_never_raise(tmp_path_factory, said):
+    made = Writer()
+    for is_event, words in said:
+        if is_event:
+            made.event("user_message", message=words)
+        else:
+            made.message("user", words)
+    session = made.read(tmp_path_factory.mktemp("echoes"))
+    asked = [words for _, words in said if words]
+    assert (len(asked) + 1) // 2 <= len(people(session)) <= len(asked)
+
+
 def test_pitfall_08_in_a_paginated_history_the_words_are_in_the_events(tmp_path):
     made = Writer(history_mode="paginated")
 

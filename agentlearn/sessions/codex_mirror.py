@@ -10,21 +10,22 @@ from __future__ import annotations
 
 class Mirror:
     def __init__(self) -> None:
-        self._unanswered: tuple[list[str], list[str]] = ([], [])
+        self._unanswered: tuple[list[int], list[int]] = ([], [])
+        """Hashes of what was said as an item and as an event: prompts may be megabytes long."""
         self._last: tuple[str, bool, int] | None = None
 
     def is_echo(self, text: str, is_event: bool, place: int) -> bool:
         """Whether these words were said already; `place` is the number of entries so far."""
         own, others = self._unanswered[is_event], self._unanswered[not is_event]
-        if text in others:
-            others.remove(text)
+        if hash(text) in others:
+            others.remove(hash(text))
             return True
         if self._last is not None:
             last, was_event, at = self._last
-            if was_event != is_event and at == place and (text in last or last in text):
-                self._last = None
-                others.remove(last)
+            is_near = was_event != is_event and at == place and hash(last) in others
+            if is_near and (text in last or last in text):
+                others.remove(hash(last))
                 return True
-        own.append(text)
+        own.append(hash(text))
         self._last = (text, is_event, place + 1)
         return False

@@ -7,6 +7,7 @@ a sentence, so that the person learns what was found and what is read.
 
 from __future__ import annotations
 
+import json
 from typing import Any, Literal
 
 import msgspec
@@ -80,8 +81,25 @@ def first_objects(stream: Stream) -> _Objects:
         if whole or len(found) >= 3 or size >= MOST_HEAD or len(rows) > MOST_OBJECTS:
             first = (rows[0] if rows else head).lstrip(b"\xef\xbb\xbf \t\r\n")
             open_ended = first[:1] in (b"{", b"[") and not (rows and _is_whole(first))
+            open_ended = open_ended and _may_go_on(head)
             return _Objects(found[:MOST_OBJECTS], open_ended or (whole and len(rows) == 1))
         size *= 4
+
+
+def _may_go_on(head: bytes) -> bool:
+    """Whether this may be the start of one JSON value: it breaks at its end, if it breaks.
+
+    A first line that is damaged must not bring all of a large file into memory.
+    """
+    text = head.decode("utf-8", "replace").lstrip("\ufeff").rstrip()
+    try:
+        json.loads(text, strict=False)
+    except json.JSONDecodeError as error:
+        longest = len("-Infinity\\u0000")
+        return error.msg.startswith("Unterminated") or error.pos > len(text) - longest
+    except RecursionError:
+        pass
+    return True
 
 
 def _is_clear(found: list[dict[str, Any]]) -> bool:

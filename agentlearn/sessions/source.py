@@ -26,6 +26,8 @@ class Stream:
     def __init__(self, raw: IO[bytes]) -> None:
         self._raw = raw
         self._ahead = b""
+        self._taken = 0
+        """So much of what is ahead was read already: cutting it off each time would be slow."""
         self._read_some = getattr(raw, "read1", raw.read)
         self._is_compressed = not isinstance(raw, _Joined)
         self._digest: Any = None
@@ -34,6 +36,7 @@ class Stream:
 
     def peek(self, size: int) -> bytes:
         """Up to `size` of the next bytes (fewer only at the end), still to be read."""
+        self._ahead, self._taken = self._ahead[self._taken :], 0
         while len(self._ahead) < size:
             more = self._some(size - len(self._ahead))
             if not more:
@@ -48,8 +51,10 @@ class Stream:
 
     def readinto(self, buffer: memoryview) -> int:
         if self._ahead:
-            taken = self._ahead[: len(buffer)]
-            self._ahead = self._ahead[len(taken) :]
+            taken = self._ahead[self._taken : self._taken + len(buffer)]
+            self._taken += len(taken)
+            if self._taken == len(self._ahead):
+                self._ahead, self._taken = b"", 0
         elif self._is_compressed:
             taken = self._some(len(buffer))
         else:
@@ -60,7 +65,7 @@ class Stream:
         return len(taken)
 
     def read(self) -> bytes:
-        ahead, self._ahead = self._ahead, b""
+        ahead, self._ahead, self._taken = self._ahead[self._taken :], b"", 0
         if not self._is_compressed:
             rest = self._raw.read()
             self._seen(rest)
