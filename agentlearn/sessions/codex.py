@@ -3,7 +3,7 @@
 `response_item` is the truth; `event_msg` repeats it and is read only for what stands nowhere
 else: interruptions, rollbacks, failures, and a person's words where no item has them. A fork
 copies its parent's history in front: those lines are inherited and are not read as this
-session's own. Exit codes hide in five places; in code mode there is none, and none is made up.
+session's own. Exit codes hide in six places; where there is none, none is made up.
 """
 
 from __future__ import annotations

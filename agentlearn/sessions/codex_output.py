@@ -17,6 +17,11 @@ HEADER = re.compile(
 )
 EXIT_CODE = re.compile(r"(?:Process exited with code|Exit code:) (-?\d{1,6})\b")
 OUTPUT = re.compile(r"^Output:\r?$", re.MULTILINE)
+IN_SCRIPT = re.compile(
+    r'(?:^|[\[:,])\{"chunk_id":"[^"]*","wall_time_seconds":[^,]*,"exit_code":(-?\d{1,6})\b',
+    re.MULTILINE,
+)
+"""A script that prints what its commands gave back shows their exit codes."""
 REJECTED = "rejected by user"
 ABORTED = re.compile(r"^aborted by user\b", re.MULTILINE)
 FAILED = (
@@ -103,4 +108,7 @@ def judge_output(text: str) -> tuple[Status, int | None]:
         return "rejected", None
     if ABORTED.search(said):
         return "interrupted", None
+    if text.startswith("Script completed"):
+        codes = [int(found) for found in IN_SCRIPT.findall(text)]
+        return "ok", next(filter(None, codes), 0 if codes else None)
     return "ok", int(code[1]) if code else None
