@@ -156,6 +156,8 @@ def test_the_command_prints_the_same_by_both_ways(tmp_path: Path, odd_at: int | 
             rows.append({"type": "call", "id": "c", "tool": "bash", "arguments": {}})
             bad = {"kind": "positive", "value": -1}
             rows.append({"type": "turn", "action": "a", "reward": bad})
+    path = lines_file(tmp_path / "s.jsonl", rows)
+    assert path.stat().st_size > SCAN_FROM
     words = ["returns", "--format", "jsonl", "--gamma", "0.9", "--jobs", jobs]
     fast = CliRunner().invoke(app, [*words, str(path)])
     slow = CliRunner().invoke(app, [*words, "-"], input=path.read_bytes())
