@@ -15,6 +15,7 @@ from agentlearn.cli.app import complain
 from agentlearn.config import find_project
 from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.guard import plain
+from agentlearn.sessions.discover import changed_at
 from agentlearn.sessions.read import NotATranscript, read_sessions
 from agentlearn.sessions.select import Candidate, select
 from agentlearn.sessions.source import Source
@@ -37,6 +38,7 @@ class Loader:
         self.bad = 0
         self.broken = 0
         self.lost_lines = 0
+        self.may_be_empty = False
         self.notes: dict[str, list[str]] = {}
         """What was not understood, and where: the same thing is told once, at the end."""
 
@@ -46,6 +48,15 @@ class Loader:
         loader = cls(["-"], strict=strict)
         loader.candidates = [Candidate(path, named=False) for path in paths]
         return loader
+
+    def leave_out_older(self, than: float) -> None:
+        """A file that has not changed since holds nothing newer: it need not be read."""
+        self.candidates = [
+            item
+            for item in self.candidates
+            if item.named or item.path is None or changed_at(item.path) >= than
+        ]
+        self.may_be_empty = True
 
     def choose(self, names: list[str], latest: bool) -> list[Candidate]:
         if not names and not latest and piped_in():
@@ -127,7 +138,7 @@ class Loader:
         if self.passed_over:
             files = f"{self.passed_over} file{'s' if self.passed_over > 1 else ''}"
             print(f"note: passed over {files} that hold no session", file=sys.stderr)
-        if self.read == 0 and not (self.bad or self.broken):
+        if self.read == 0 and not (self.bad or self.broken or self.may_be_empty):
             raise BadInput(
                 "no session was found in what was named",
                 "agentlearn sessions --all lists what agents left on this machine",

@@ -13,6 +13,8 @@ from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.guard import one_line
 
 BARS = "▁▂▃▄▅▆▇█"
+NARROW = 9
+"""The least width of a column that takes what is left."""
 
 
 def choose_format(wanted: str | None, as_json: bool, known: Sequence[str]) -> str:
@@ -107,16 +109,31 @@ def _harmless(value: Any) -> Any:
     return value
 
 
-def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], stretch: int = -1) -> None:
-    """Aligned columns. Those of numbers go right; one column may take what width is left."""
+def write_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    stretch: int = -1,
+    droppable: Sequence[str] = (),
+) -> None:
+    """Aligned columns. Those of numbers go right; one column may take what width is left.
+
+    On a terminal that is too narrow, the droppable columns go, one after the other.
+    """
     if not rows:
         return
     rows = [[one_line(text, 300) for text in row] for row in rows]
+    if sys.stdout.isatty() and droppable and _width(columns, rows, stretch) > _terminal_width():
+        gone = columns.index(droppable[0])
+        columns = [*columns[:gone], *columns[gone + 1 :]]
+        rows = [[*row[:gone], *row[gone + 1 :]] for row in rows]
+        stretch = -1 if gone == stretch else stretch - (gone < stretch)
+        write_table(columns, rows, stretch, droppable[1:])
+        return
     numeric = [all(_is_number(row[i]) for row in rows) for i in range(len(columns))]
     widths = [max(cells(columns[i]), *(cells(row[i]) for row in rows)) for i in range(len(columns))]
     if stretch >= 0:
         left = _terminal_width() - sum(widths) + widths[stretch] - 2 * (len(columns) - 1)
-        widths[stretch] = max(min(widths[stretch], left), 12)
+        widths[stretch] = max(min(widths[stretch], left), NARROW)
     for row in [columns, *rows]:
         parts = []
         for index, text in enumerate(row):
@@ -124,6 +141,15 @@ def write_table(columns: Sequence[str], rows: Sequence[Sequence[str]], stretch: 
             space = " " * max(widths[index] - cells(shown), 0)
             parts.append(space + shown if numeric[index] else shown + space)
         print("  ".join(parts).rstrip())
+
+
+def _width(columns: Sequence[str], rows: Sequence[Sequence[str]], stretch: int) -> int:
+    """The least width of a table."""
+    total = 2 * (len(columns) - 1)
+    for index, name in enumerate(columns):
+        widest = max(cells(name), *(cells(row[index]) for row in rows))
+        total += min(widest, NARROW) if index == stretch else widest
+    return total
 
 
 def _fitting(text: str, width: int) -> str:

@@ -178,7 +178,9 @@ class TextPrinter:
             row += [number(worth.sources[name]) for name in used]
             row += [number(extra["advantage"])] if self.advantage else []
             rows.append([*row, sparkline(worth.returns), one_line(worth.goal or "", 200)])
-        write_table(columns, rows, stretch=len(columns) - 1)
+        write_table(
+            columns, rows, stretch=len(columns) - 1, droppable=("returns", "dialect", "goal")
+        )
         print()
         print(_summary_line(self.summary, self.gamma))
 

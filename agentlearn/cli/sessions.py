@@ -68,6 +68,8 @@ def main(
     settings = resolve(strict=strict)
     after = parse_since(since) if since else None
     loader = _loader(sessions, every, agent, latest, settings.strict)
+    if after is not None:
+        loader.leave_out_older(after.timestamp())
     rows = []
     shown = 0
     for session in loader.sessions():
@@ -176,7 +178,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
             ]
         )
     columns = ["session", "dialect", "started", "took", "turns", "calls", "errors", "stopped"]
-    write_table([*columns, "outcome", "goal"], shown, stretch=9)
+    write_table([*columns, "outcome", "goal"], shown, stretch=9, droppable=("dialect", "started"))
 
 
 def _minute(time: str | None) -> str:
