@@ -416,3 +416,25 @@ def test_rules_that_are_not_there(tmp_path: Path) -> None:
 )
 def test_totals_are_exact(values: list[float], expected: float) -> None:
     assert total(values) == expected
+
+
+def test_an_undone_stretch_is_one_negative_and_points_to_the_undoing(tmp_path: Path):
+    """The words that follow are the next request, not a second complaint about the same turns."""
+    from tests.files import lines_file, read_one
+
+    head = {"type": "session", "schema": "agentlearn-session/1", "id": "s"}
+    rows = [
+        head,
+        {"type": "message", "role": "user", "text": "go"},
+        {"type": "call", "id": "c1", "tool": "bash", "arguments": {"command": "rm x"}},
+        {"type": "result", "call_id": "c1", "text": "gone"},
+        {"type": "signal", "kind": "rollback", "undoes": 2},
+        {"type": "message", "role": "user", "text": "no, do not delete it"},
+        {"type": "call", "id": "c2", "tool": "bash", "arguments": {"command": "ls"}},
+    ]
+    session = read_one(lines_file(tmp_path / "s.jsonl", rows))
+    scored = score_session(session, Rules(), 1.0)
+    (undone,) = scored.drawn[0]
+    assert (undone.rule, undone.value, undone.start) == ("rollback", -1.0, 5)
+    assert scored.turns[0].observation == "undone by the person, 1 turn"
+    assert scored.worth.rewards == [-1.0, 0.0]

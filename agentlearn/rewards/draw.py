@@ -90,7 +90,7 @@ def _draw_person(
 
     for index, turn in enumerate(turns):
         if turn.undone:
-            add(index, person.rollback, "rollback", turn.lines[1])
+            add(index, person.rollback, "rollback", entries[turn.undone_at].line)
         elif turn.result is not None and turn.result.status == "rejected":
             add(index, person.rejection, "rejection", turn.result.line)
     last_words = -1
@@ -112,7 +112,7 @@ def _draw_person(
 def _turn_before(turns: list[Turn], starts: list[int], number: int, since: int) -> int | None:
     """The last turn that began before an entry, unless the person has spoken since, or undid it."""
     index = bisect_left(starts, number) - 1
-    if index < 0 or starts[index] < since or number < turns[index].undone_at:
+    if index < 0 or starts[index] < since or turns[index].undone:
         return None
     return index
 
