@@ -58,6 +58,10 @@ def json_of(*args: str | Path, **options: Any) -> Any:
     return json.loads(call(*args, "--format", "json", **options).stdout)
 
 
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
 def assert_harmless(text: str) -> None:
     """Nothing in it acts on a terminal or turns its direction."""
     hidden = [chr(0x202E), chr(0x2066), chr(0x2028), *CONTROLS]

@@ -137,7 +137,7 @@ def test_csv_of_sessions(tmp_path: Path) -> None:
     goal = '=cmd("x")\nsecond, "line"\rthird'
     path = native_file(tmp_path / "a.jsonl", {**DEMO, "goal": goal}, {"id": "-2", "rewards": [-1]})
     result = call("returns", path, "--format", "csv", "--gamma", "0.5")
-    rows = list(csv.DictReader(io.StringIO(result.stdout, newline="")))
+    rows = list(csv.DictReader(io.StringIO(result.stdout_bytes.decode(), newline="")))
     assert [row["id"] for row in rows] == ["s1", "'-2"]
     assert rows[0]["goal"] == "'" + goal
     assert rows[1]["goal"] == ""

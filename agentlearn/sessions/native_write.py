@@ -26,7 +26,7 @@ def native_lines(session: Session) -> Iterator[bytes]:
             "cwd": session.cwd,
             "parent": session.parent,
             "started_at": session.started_at,
-            "metadata": _metadata(session) or None,
+            "metadata": _metadata(session),
         }
     )
     is_native = session.dialect == "native"
@@ -55,10 +55,12 @@ def native_lines(session: Session) -> Iterator[bytes]:
     )
 
 
-def _metadata(session: Session) -> dict[str, Any]:
-    if session.dialect == "native":
-        return session.metadata
-    return {**session.metadata, "dialect": session.dialect, "unit": session.unit}
+def _metadata(session: Session) -> orjson.Fragment | None:
+    metadata = session.metadata
+    if session.dialect != "native":
+        metadata = {**metadata, "dialect": session.dialect, "unit": session.unit}
+    # orjson refuses what it need not: integers over 64 bits, values nested 255 deep.
+    return orjson.Fragment(msgspec.json.encode(metadata)) if metadata else None
 
 
 def _turn(call: Call, result: Result | None) -> dict[str, Any]:
