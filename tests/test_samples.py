@@ -7,6 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from agentlearn.cli.app import app
+from agentlearn.rewards.rules import Rules
+from agentlearn.rewards.worth import score_session
 from agentlearn.sessions.native_write import native_lines
 from agentlearn.sessions.read import NotATranscript, read_sessions
 from agentlearn.sessions.source import Source
@@ -32,7 +34,8 @@ def sessions_of(path: Path) -> list[Session]:
 def facts(session: Session) -> tuple[object, ...]:
     turns = [(turn.action, turn.observation, turn.undone) for turn in session.turns()]
     head = (session.id, session.goal, session.outcome, session.started_at, session.ended_at)
-    return (*head, session.counts(), turns)
+    worth = score_session(session, Rules(), 0.9).worth
+    return (*head, session.counts(), turns, worth.rewards, worth.returns, worth.sources)
 
 
 def test_the_index_names_samples():
