@@ -397,8 +397,19 @@ def test_an_id_that_is_nearly_right(own_home: Path, project: Path) -> None:
 def test_process_substitution(tmp_path: Path) -> None:
     import sys
 
-    path = native_file(tmp_path / "a.jsonl", {"id": "a", "rewards": [1]})
+    path = tmp_path / "chat.json"
+    path.write_text('{"messages":[{"role":"user","content":"hello"}]}')
     command = f"{sys.executable} -m agentlearn sessions <(cat '{path}') --json"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)[0]["id"] == "a"
+    expected = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    assert json.loads(done.stdout)[0]["id"] == expected
+
+
+def test_a_closed_stdin() -> None:
+    import sys
+
+    command = f"{sys.executable} -m agentlearn sessions - <&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"error: there is nothing on stdin: it is closed\n"

@@ -64,7 +64,7 @@ def _hash_lines(session: Session, spans: list[tuple[int, int]]) -> dict[tuple[in
     if session.unit != "line" or session.path in (None, "-"):
         return {}
     path = Path(str(session.path))
-    if not path.is_file():  # a pipe with a name; to open it again would wait for ever
+    if path.is_fifo():  # a pipe with a name; to open it again would wait for ever
         return {}
     waiting = sorted({span for span in spans if span[0] > 0}, reverse=True)
     active: list[tuple[tuple[int, int], Any]] = []

@@ -116,7 +116,8 @@ class Source:
         self.name = "-" if path is None else str(path)
         self._opened = raw
         self.stream = Stream(decompressed(raw if raw is not None else _open(path)))
-        if path is None:
+        self._is_pipe = path is None or path.is_fifo()
+        if self._is_pipe:
             self.stream.keep_digest()
 
     def __enter__(self) -> Self:
@@ -146,7 +147,7 @@ class Source:
 
         The bytes of a pipe are known when all of it is read; before that its name must do.
         """
-        if self.path is None:
+        if self.path is None or self._is_pipe:
             return (self.stream.digest() or "stdin")[:12]
         again = Stream(decompressed(_open(self.path)))
         again.keep_digest()
@@ -159,6 +160,8 @@ class Source:
 
 def _open(path: Path | None) -> IO[bytes]:
     if path is None:
+        if sys.stdin is None:
+            raise BadInput("there is nothing on stdin: it is closed")
         return sys.stdin.buffer
     try:
         if is_events_folder(path):
