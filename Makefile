@@ -25,7 +25,7 @@ demo: $(READY) ## the returns and the rendered transcript of a fixture session
 	@$(BIN)/agentlearn render fixtures/demo-claude.jsonl --max-chars 1500
 
 test: $(READY) ## the quick tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 slow: $(READY) ## the tests that take longer
 	$(BIN)/python -m pytest -m slow
@@ -34,7 +34,7 @@ check: $(READY) ## lint, types, tests, README up to date; writes nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 	$(BIN)/cog --check README.md
 
 $(VENV)/.bench-ready: $(READY)

@@ -2,7 +2,7 @@
 
 
 class AgentlearnError(Exception):
-    """Shown as `error: …` and `hint: …`, then the exit code; anything else is a bug with a traceback."""
+    """Shown as `error: …` and `hint: …`, then the exit code; all else is a bug with a traceback."""
 
     exit_code = 1
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from files import lines_file
 from typer.testing import CliRunner
 
 from agentlearn.cli.app import app
+from tests.files import lines_file
 
 HEAD = {"type": "session", "schema": "agentlearn-session/1"}
 CONTROLS = [chr(code) for code in (*range(9), *range(11, 32), *range(127, 160))]

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import HEAD, call, json_of, native_file
-from files import lines_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentlearn.rewards.audit import Case, auc, audit
+from tests.commands import HEAD, call, json_of, native_file
+from tests.files import lines_file
 
 CASES = st.lists(
     st.builds(

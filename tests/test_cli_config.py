@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import HOSTILE, assert_harmless, call, json_of, native_file, started
 
 from agentlearn.config import find_project, load_settings, resolve, user_config_file
 from agentlearn.errors import BadInput
+from tests.commands import HOSTILE, assert_harmless, call, json_of, native_file, started
 
 DEFAULTS = {"gamma": 0.99, "rewards": None, "max_chars": 12000, "keep": "tail", "jobs": 1,
             "strict": False}  # fmt: skip

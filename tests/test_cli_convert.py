@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import HEAD, HOSTILE, call, json_of, names_in, native_file, started
-from files import document_file, lines_file
+
+from tests.commands import HEAD, HOSTILE, call, json_of, names_in, native_file, started
+from tests.files import document_file, lines_file
 
 
 def claude(tmp_path: Path) -> Path:

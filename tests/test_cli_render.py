@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import HEAD, HOSTILE, assert_harmless, call, json_of, started
-from files import lines_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentlearn.guard import one_line, plain
 from agentlearn.render import TRUNCATED, render_session, was_truncated
 from agentlearn.sessions.values import Call, Entry, Message, Result, Session, Signal, pack
+from tests.commands import HEAD, HOSTILE, assert_harmless, call, json_of, started
+from tests.files import lines_file
 
 TAGGED = re.compile(r"(?:\[[LE]\d+\] )?(?:user|assistant|system|tool_call|tool_result):(?: |$)")
 LEFT_OUT = re.compile(r"…\(\d+ left out\)…$")

@@ -13,8 +13,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from commands import HEAD, HOSTILE, assert_harmless, call, json_of, native_file, started
-from files import lines_file
+
+from tests.commands import HEAD, HOSTILE, assert_harmless, call, json_of, native_file, started
+from tests.files import lines_file
 
 DEMO = {
     "id": "s1",

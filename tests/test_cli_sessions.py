@@ -9,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from commands import HEAD, call, json_of, native_file
-from files import lines_file
+
+from tests.commands import HEAD, call, json_of, native_file
+from tests.files import lines_file
 
 KEYS = [
     "id", "dialect", "path", "agent", "model", "goal", "started_at", "ended_at",

@@ -10,8 +10,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from commands import HEAD, HOSTILE, call, names_in, native_file
-from files import lines_file
+
+from tests.commands import HEAD, HOSTILE, call, names_in, native_file
+from tests.files import lines_file
 
 TWO = (
     {"id": "s1", "rewards": [0.1, -0.2, 0, {"kind": "terminal", "value": 1.0}]},

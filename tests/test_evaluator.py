@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from commands import HOSTILE, assert_harmless, call, native_file
 
 from agentlearn.errors import BadInput
 from agentlearn.rewards.evaluator import Evaluator
 from agentlearn.sessions.values import Message, Session
+from tests.commands import HOSTILE, assert_harmless, call, native_file
 
 SESSION = Session(
     id="s1", dialect="native", entries=[Message("user", "hi", 1)], path="runs/a b.jsonl"

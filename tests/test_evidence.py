@@ -11,12 +11,12 @@ import threading
 from pathlib import Path
 
 import zstandard
-from commands import HEAD, json_of
-from files import document_file, lines_file, read_one
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentlearn.sessions.evidence import Evidence, cite, gather_evidence
+from tests.commands import HEAD, json_of
+from tests.files import document_file, lines_file, read_one
 
 LINES = [
     {**HEAD, "id": "s"},

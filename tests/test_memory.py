@@ -1,43 +1,21 @@
 """Memory stays bounded: by the session, not by the file; by what is kept, not by what is read."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.memory import MB, PROGRAM, peak_mb_of
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the peak"),
 ]
-MB = 1_000_000
-
-
-RUN = """
-import sys
-from pathlib import Path
-from agentlearn.__main__ import main
-try:
-    main()
-finally:
-    sys.stderr.write("\\n" + Path("/proc/self/status").read_text())
-"""
 
 
 def peak_mb(*words: str) -> float:
-    """The largest memory of a run of the program, in MB, as the system counted it."""
-    # Asked of the process itself: what its parent is told counts the parent's own memory, too.
-    result = subprocess.run(
-        [sys.executable, "-c", RUN, *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    (peak,) = [line for line in result.stderr.splitlines() if line.startswith("VmHWM:")]
-    return int(peak.split()[1]) * 1024 / MB
+    return peak_mb_of(PROGRAM, *words)
 
 
 def claude_line(number: int, content: object, kind: str = "user") -> bytes:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from files import SAMPLES, bent, brief, lines_file, read_one, sample
 
 from agentlearn.sessions.antigravity import read_lines
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, lines_file, read_one, sample
 
 
 def step(kind: str, content: Any = None, source: str = "MODEL", **more: Any) -> dict[str, Any]:

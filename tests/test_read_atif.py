@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from files import SAMPLES, bent, brief, document_file, read_all, read_one, sample
 
 from agentlearn.sessions.atif import read_document
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, document_file, read_all, read_one, sample
 
 AGENT = {"name": "demo", "version": "1.0", "model_name": "m"}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from files import SAMPLES, bent, brief, document_file, lines_file, read_all, read_one, sample
 
 from agentlearn.sessions.claude_stream import KILLED, read_document, read_lines
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, document_file, lines_file, read_all, read_one, sample
 
 
 def line(type, **more):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from files import SAMPLES, bent, brief, document_file, read_one, sample
 
 from agentlearn.sessions.cline import read_document
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, document_file, read_one, sample
 
 
 def text(words):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from files import bent, brief, lines_file, read_all, read_one
-
 from agentlearn.sessions.codex_exec import read_lines
 from agentlearn.sessions.source import Source
+from tests.files import bent, brief, lines_file, read_all, read_one
 
 START = {"type": "thread.started", "thread_id": "th-1"}
 TURN = {"type": "turn.started"}

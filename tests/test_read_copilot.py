@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from files import SAMPLES, bent, brief, lines_file, read_all, read_one, sample
 
 from agentlearn.sessions.copilot import read_lines
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, lines_file, read_all, read_one, sample
 
 
 def events(*pairs: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:

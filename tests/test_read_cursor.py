@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from files import SAMPLES, bent, brief, lines_file, read_one, sample
 
 from agentlearn.sessions.cursor import read_lines
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, lines_file, read_one, sample
 
 
 def line(role, *blocks):

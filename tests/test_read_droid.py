@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from files import SAMPLES, bent, brief, lines_file, read_one, sample
 
 from agentlearn.sessions.droid import read_lines
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, lines_file, read_one, sample
 
 START = {"type": "session_start", "id": "d-1", "title": "Tests", "cwd": "/w", "version": "0.81.0"}
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from files import (
+
+from agentlearn.sessions.gemini import read_document, read_lines
+from agentlearn.sessions.source import Source
+from tests.files import (
     SAMPLES,
     bent,
     brief,
@@ -15,9 +18,6 @@ from files import (
     read_one,
     sample,
 )
-
-from agentlearn.sessions.gemini import read_document, read_lines
-from agentlearn.sessions.source import Source
 
 OUTPUT = "Output: 1 failed\nError: (none)\nExit Code: 2"
 NO = "[Operation Cancelled] Reason: User "

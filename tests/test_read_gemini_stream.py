@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from files import bent, brief, lines_file, read_all, read_one
-
 from agentlearn.sessions.gemini_stream import read_lines
 from agentlearn.sessions.source import Source
+from tests.files import bent, brief, lines_file, read_all, read_one
 
 AT = "2026-11-01T09:00:00Z"
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from files import SAMPLES, bent, brief, document_file, read_one, sample
 
 from agentlearn.sessions.hermes import read_document
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, document_file, read_one, sample
 
 FAILED = '{"output": "no tests", "exit_code": 5, "error": null}'
 SESSION = {

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 import zstandard
-from files import SAMPLES, bent, brief, document_file, read_all, read_one, sample
 
 from agentlearn.sessions.inspect_log import MOST_BYTES, read_document, read_zip
 from agentlearn.sessions.read import NotATranscript, read_sessions
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, document_file, read_all, read_one, sample
 
 EVAL = {
     "eval_id": "ev",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from files import SAMPLES, bent, brief, lines_file, read_one, sample
 
 from agentlearn.sessions.kimi import read_lines
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, lines_file, read_one, sample
 
 META = {"type": "metadata", "protocol_version": "1.4", "created_at": 1793000000000}
 OLD = {"type": "metadata", "protocol_version": "1.3"}

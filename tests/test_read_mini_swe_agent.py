@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from files import SAMPLES, bent, brief, document_file, read_one, sample
 
 from agentlearn.sessions.mini_swe_agent import read_document
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, document_file, read_one, sample
 
 RULES = {"role": "system", "content": "Answer with one bash code block."}
 TASK = {"role": "user", "content": "Fix the parser."}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from files import SAMPLES, bent, brief, document_file, lines_file, read_all, read_one, sample
 
 from agentlearn.sessions.openai_chat import read_document, read_lines
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, document_file, lines_file, read_all, read_one, sample
 
 
 def call(id, name, arguments, **more):

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from files import SAMPLES, bent, brief, document_file, lines_file, read_all, read_one, sample
 
 from agentlearn.errors import BadInput
 from agentlearn.sessions.opencode import read_document, read_lines, read_sqlite
 from agentlearn.sessions.read import NotATranscript
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, document_file, lines_file, read_all, read_one, sample
 
 BEGAN = 1793000000000
 INFO = {

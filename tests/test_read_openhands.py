@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from files import SAMPLES, bent, brief, document_file, lines_file, read_all, read_one, sample
 
 from agentlearn.sessions.openhands import read_document, read_lines
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, document_file, lines_file, read_all, read_one, sample
 
 
 def file_id_of(path: Path) -> str:
@@ -331,6 +331,7 @@ def test_broken_lines_are_told(tmp_path):
     assert (len(session.entries), session.warnings[0].line) == (2, 3)
 
 
+@pytest.mark.slow
 def test_hostile_shapes(tmp_path):
     path = tmp_path / "x"
     v1 = [

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from files import SAMPLES, bent, brief, lines_file, read_one, sample
 
 from agentlearn.sessions.pi import read_lines
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, lines_file, read_one, sample
 
 HEAD = {
     "type": "session",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from files import SAMPLES, bent, brief, lines_file, read_all, read_one, sample
 
 from agentlearn.sessions.qwen import read_lines
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, lines_file, read_all, read_one, sample
 
 
 def line(uuid: str, parent: str | None, kind: str, *parts: Any, **more: Any) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from files import SAMPLES, bent, brief, document_file, lines_file, read_all, read_one, sample
 
 from agentlearn.sessions.sharegpt import read_document, read_lines
 from agentlearn.sessions.source import Source
+from tests.files import SAMPLES, bent, brief, document_file, lines_file, read_all, read_one, sample
 
 
 def turns(*pairs):

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from files import SAMPLES, bent, brief, document_file, read_one, sample
 
 from agentlearn.sessions.source import Source
 from agentlearn.sessions.swe_agent import read_document
+from tests.files import SAMPLES, bent, brief, document_file, read_one, sample
 
 RULES = {"role": "system", "content": "You fix bugs.", "agent": "main"}
 DEMO = {"role": "user", "content": "Here is how it is done: ls", "is_demo": True}

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 import zstandard
-from commands import native_file, started
-from files import lines_file
 
 from agentlearn.errors import BadInput
 from agentlearn.sessions.discover import agents, discover
 from agentlearn.sessions.select import Candidate, select
+from tests.commands import native_file, started
+from tests.files import lines_file
 
 UUIDS = {
     "claude": "11111111-aaaa-4bbb-8ccc-000000000001",

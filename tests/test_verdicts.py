@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from files import document_file
 
 from agentlearn.sessions import verdicts
 from agentlearn.sessions.source import Source
 from agentlearn.sessions.verdicts import Verdict, labels_in
+from tests.files import document_file
 
 
 def beside(path: Path, value: Any) -> Path:
