@@ -480,7 +480,7 @@ def test_labels_and_evaluator_give_verdicts(tmp_path: Path) -> None:
     assert [s["outcome"] for s in found] == ["success", "failure", "aborted"]
     assert [s["rewards"] for s in found] == [[0.5, 1.25], [0.5], [1.0]]
     assert found[0]["sources"] == {"stated": 0.75, "verdict": 1.0, "person": 0.0, "shaped": 0.0}
-    assert result.stderr == "note: 1 labels name no session that was read\n"
+    assert result.stderr == "note: 1 label names no session that was read\n"
     score = json_of("returns", path, "--evaluator", "echo 0.25", "--gamma", "1")["sessions"]
     assert [s["outcome"] for s in score] == ["failure"] * 3
     assert [s["sources"]["verdict"] for s in score] == [0.25] * 3

@@ -178,4 +178,4 @@ def test_what_was_passed_over(tmp_path: Path) -> None:
     (tmp_path / "data.json").write_text('{"a": 1}')
     result = call("sessions", tmp_path, "--format", "jsonl")
     assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == ["s"]
-    assert result.stderr == "note: passed over 2 files that hold no session\n"
+    assert result.stderr == "note: passed over 2 files without a session\n"

@@ -154,4 +154,4 @@ def test_labels_that_nobody_used_are_counted(
     found = labels(tmp_path, "session,path,outcome\ns1,a.jsonl,success\ns2,b.jsonl,failure\n")
     found.verdict(session("s1"))
     found.tell_unused()
-    assert capsys.readouterr().err == "note: 1 labels name no session that was read\n"
+    assert capsys.readouterr().err == "note: 1 label names no session that was read\n"

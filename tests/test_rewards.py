@@ -335,8 +335,19 @@ def test_stated_zero_is_stated() -> None:
 
 def test_native_rules_take_nothing_else() -> None:
     entries = [*ran("pytest", "1 failed", 1), user("wrong", 12)]
+    inside = Signal("verdict", "judged", 13, value=1.0)
+    scored = score_session(session_of(*entries, inside), NATIVE, 1.0)
+    assert scored.drawn == [[]], "not even a verdict that lies in the file"
     verdict = Verdict(1.0, None, "label")
-    assert drawn(session_of(*entries), NATIVE, verdict) == [[]]
+    asked_for = drawn(session_of(*entries), NATIVE, verdict)
+    assert asked_for == [[(1.0, "verdict", "label", 0, 0)]], "but one that was asked for counts"
+
+
+@pytest.mark.parametrize(
+    "command", ["pytest --version", "pytest --collect-only -q", "go test --help"]
+)
+def test_a_test_program_that_runs_no_tests_proves_nothing(command: str) -> None:
+    assert drawn(session_of(*ran(command, "8 tests, 0 failed", 0))) == [[]]
 
 
 # The person's own rules

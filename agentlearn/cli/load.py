@@ -137,7 +137,7 @@ class Loader:
             print(f"note: {len(self.notes) - MOST_NOTES} more notes like these", file=sys.stderr)
         if self.passed_over:
             files = f"{self.passed_over} file{'s' if self.passed_over > 1 else ''}"
-            print(f"note: passed over {files} that hold no session", file=sys.stderr)
+            print(f"note: passed over {files} without a session", file=sys.stderr)
         if self.read == 0 and not (self.bad or self.broken or self.may_be_empty):
             raise BadInput(
                 "no session was found in what was named",

@@ -48,9 +48,7 @@ def draw_rewards(
     """The rewards of each turn. Those drawn for 0 are left out, except where they are stated."""
     drawn: list[list[Drawn]] = [[] for _ in turns]
     stated = _draw_stated(turns, drawn)
-    if rules.stated_only:
-        return drawn
-    if not stated:
+    if not stated and not rules.stated_only:
         patterns: Patterns = compiled_rules(rules)
         _draw_person(session.entries, turns, rules, patterns, drawn)
         _draw_shaped(turns, rules, patterns, drawn)

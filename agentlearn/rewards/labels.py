@@ -71,7 +71,8 @@ class Labels:
         verdicts = {id(verdict) for key, verdict in self.by_key.items() if key in self.used}
         unused = len({id(verdict) for verdict in self.by_key.values()} - verdicts)
         if unused:
-            print(f"note: {unused} labels name no session that was read", file=sys.stderr)
+            labels = "1 label names" if unused == 1 else f"{unused} labels name"
+            print(f"note: {labels} no session that was read", file=sys.stderr)
 
 
 def _named(row: dict[str, Any], names: tuple[str, ...]) -> list[str]:

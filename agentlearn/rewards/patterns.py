@@ -16,6 +16,8 @@ COMMAND_CHARS = 1200
 OUTPUT_CHARS = 3000
 MENTIONS = ("test", "tox", "nox", "jest", "mocha", "rspec", "phpunit", "bats", "check")
 """Every default pattern for tests needs one of these words, which are quicker to look for."""
+NO_RUN = re.compile(r"\s(?:--version|--help|--collect-only|--co|--list\S*|--dry-run)(?:\s|$)")
+"""Options with which a test program runs no tests."""
 COMMAND_KEYS = ("command", "cmd", "script", "code", "input")
 WORD = r"[^\s;&|()]"
 AT_COMMAND = (
@@ -75,7 +77,7 @@ class Patterns:
     def runs_tests(self, command: str) -> bool:
         if self.mentions and not any(word in command for word in self.mentions):
             return False
-        return self.tests.search(command) is not None
+        return self.tests.search(command) is not None and not NO_RUN.search(command)
 
     def judge_tests(self, command: str, result: Result) -> str | None:
         """Whether tests passed or failed. A pipe hides the exit code: then only words count."""

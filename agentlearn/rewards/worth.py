@@ -36,7 +36,7 @@ class Worth(Struct, frozen=True):
     @property
     def group(self) -> str:
         """What is compared with what: sessions of the same task, else with the same goal."""
-        return self.task if self.task is not None else self.goal or ""
+        return self.task if self.task is not None else self.goal or self.id
 
 
 class Scored(Struct, frozen=True):
@@ -54,7 +54,7 @@ def score_session(
 ) -> Scored:  # fmt: skip
     """Score a session. A verdict that is given goes before the one that lies in the files."""
     turns = session.turns()
-    inside = None if withhold else verdict_inside(session)
+    inside = None if withhold or rules.stated_only else verdict_inside(session)
     drawn = draw_rewards(session, turns, rules, verdict or inside)
     rewards = [total([reward.value for reward in each]) for each in drawn]
     outcome = "unknown" if withhold else outcome_of(session, verdict or inside, rules)
