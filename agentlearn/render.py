@@ -78,9 +78,13 @@ class Painter:
         tag, text = self.tagged(entry)
         if not tag:
             return ""
-        place = f"[{self.letter}{entry.line}] " if self.lines else ""
         body = CONTINUED.sub("\n" + INDENT, plain(text).strip("\n"))
-        return f"{place}{tag}: {body}".rstrip()
+        return f"{self.head(entry)}{body}".rstrip()
+
+    def head(self, entry: Entry) -> str:
+        """What an entry begins with: where it stands, and who speaks."""
+        place = f"[{self.letter}{entry.line}] " if self.lines else ""
+        return f"{place}{self.tagged(entry)[0]}: "
 
     def tagged(self, entry: Entry) -> tuple[str, str]:
         """The tag and the text of an entry; no tag for what is not shown."""
@@ -131,11 +135,22 @@ def _blocks(
     weight_at = {
         turn.at_entry: weights[index] if weights else 0.0 for index, turn in enumerate(turns)
     }
+    answered = {turn.call.id for turn in turns if turn.call is not None and turn.result is not None}
     blocks: list[Block] = []
+    waiting: set[str] = set()
     for number, entry in enumerate(session.entries):
         by_person = type(entry) is Message and entry.role == "user"
-        if number in weight_at or by_person or not blocks:
-            blocks.append(Block([], abs(weight_at.get(number, 0.0)), by_person))
+        weight = abs(weight_at.get(number, 0.0))
+        # Calls that were made side by side stay together: a result must not lose its call.
+        if by_person or not blocks or (number in weight_at and not waiting):
+            blocks.append(Block([], weight, by_person))
+            waiting.clear()
+        else:
+            blocks[-1].weight = max(blocks[-1].weight, weight)
+        if type(entry) is Call and entry.id in answered:
+            waiting.add(entry.id)
+        elif type(entry) is Result:
+            waiting.discard(entry.call_id)
         blocks[-1].entries.append(entry)
     return blocks
 
@@ -152,12 +167,12 @@ def _tail(painter: Painter, blocks: list[Block], budget: int, is_cut: bool = Fal
     """
     kept: list[str] = []
     size = -1
-    last = ""
+    last: Block | None = None
     for block in reversed(blocks):
         text = painter.block(block)
         if not text:
             continue
-        last = last or text
+        last = last or block
         if size + 1 + len(text) > budget:
             is_cut = True
             break
@@ -168,16 +183,25 @@ def _tail(painter: Painter, blocks: list[Block], budget: int, is_cut: bool = Fal
     room = budget - len(TRUNCATED) - 1
     while kept and size > room:
         size -= len(kept.pop()) + 1
-    if last and not kept:
-        kept = [_own_tail(last, room)]
+    if last is not None and not kept:
+        kept = [_own_tail(painter, last, room)]
     return _cut_to(painter.join([TRUNCATED, *reversed(kept)]), budget)
 
 
-def _own_tail(text: str, room: int) -> str:
-    """The end of a text, indented: cut inside an entry, it must not look like a new one."""
-    if room <= len(INDENT):
-        return ""
-    return INDENT + text[-(room - len(INDENT)) :].lstrip("\n ")
+def _own_tail(painter: Painter, block: Block, room: int) -> str:
+    """The end of a block; the entry that is cut keeps its tag, so that its speaker is known."""
+    kept: list[str] = []
+    for entry in reversed(block.entries):
+        text, head = painter.entry(entry), painter.head(entry)
+        if text and len(text) <= room:
+            kept.append(text)
+            room -= len(text) + 1
+        elif text:
+            chars = room - len(head) - len("…")
+            if chars > 0:
+                kept.append(f"{head}…{text[-chars:].lstrip()}")
+            break
+    return painter.join(list(reversed(kept)))
 
 
 def _cut_to(text: str, budget: int) -> str:

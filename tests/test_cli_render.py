@@ -185,7 +185,7 @@ def test_tags_indents_and_lines(tmp_path: Path) -> None:
 def test_fifty_thousand_characters_in_a_thousand(tmp_path: Path) -> None:
     path = talk(tmp_path, said("user", "Go"), said("assistant", "word " * 10_000))
     shown = call("render", path, "--max-chars", "1000").stdout
-    assert shown.startswith("…(transcript truncated)…\n  ")
+    assert shown.startswith("…(transcript truncated)…\nassistant: …")
     assert len(shown) <= 1000
     assert shown.endswith("word word\n")
     many = talk(tmp_path, *(said("user", f"number {n} " + "x" * 90) for n in range(500)))
@@ -226,7 +226,7 @@ def test_ends_with_a_long_goal_and_a_short_rest(tmp_path: Path) -> None:
 def test_ends_of_one_message_alone(tmp_path: Path) -> None:
     path = talk(tmp_path, said("user", "start " + "x" * 9000 + " stop"))
     shown = call("render", path, "--keep", "ends", "--max-chars", "500").stdout
-    assert shown.startswith("…(transcript truncated)…\n  xxx")
+    assert shown.startswith("…(transcript truncated)…\nuser: …xxx")
     assert shown.endswith("xxx stop\n")
 
 
@@ -273,13 +273,18 @@ def test_a_transcript_that_shows_the_marker_is_not_truncated(tmp_path: Path) -> 
     assert found["truncated"] is False
 
 
-def test_several_sessions_are_told_apart_on_stderr(tmp_path: Path) -> None:
+def test_several_sessions_are_told_apart(tmp_path: Path) -> None:
     one = lines_file(tmp_path / "a.jsonl", [{**HEAD, "id": HOSTILE}, said("user", "A")])
     two = lines_file(tmp_path / "b.jsonl", [{**HEAD, "id": "b"}, said("user", "B")])
     result = call("render", one, two)
-    assert result.stdout == "user: A\n\nuser: B\n"
-    assert_harmless(result.stderr)
-    assert result.stderr.splitlines()[-1] == "session b"
+    assert_harmless(result.stdout)
+    first, said_first, blank, second, said_second = result.stdout.splitlines()
+    assert first.startswith("# session red [/usr/bin]")
+    assert [said_first, blank, second, said_second] == ["user: A", "", "# session b", "user: B"]
+    both = tmp_path / "both.jsonl"
+    both.write_bytes(two.read_bytes() + one.read_bytes())
+    assert call("render", both).stdout.startswith("# session b\nuser: B\n")
+    assert call("render", two).stdout == "user: B\n", "one alone needs no heading"
     ids = [found["id"] for found in json_of("render", one, two)]
     assert ids == [HOSTILE, "b"]
 
@@ -312,3 +317,20 @@ def test_from_a_pipe_with_half_an_emoji() -> None:
     ]
     done = started("render", "-", input="\n".join(lines).encode())
     assert (done.returncode, done.stdout.decode()) == (0, "user: a \ufffd b\n")
+
+
+def test_calls_made_side_by_side_keep_their_results(tmp_path: Path) -> None:
+    """A failed call is evidence only together with what came back."""
+    rows = [said("user", "go")]
+    for number in range(30):
+        rows.append(said("assistant", f"thought {number} " + "x" * 200))
+    command = {"type": "call", "tool": "bash", "step": "r"}
+    rows += [
+        {**command, "id": "a", "arguments": {"command": "make one"}},
+        {**command, "id": "b", "arguments": {"command": "make two"}},
+        {"type": "result", "call_id": "a", "text": "one broke", "exit_code": 2},
+        {"type": "result", "call_id": "b", "text": "two went well", "exit_code": 0},
+    ]
+    rows += [said("assistant", f"later {number} " + "x" * 200) for number in range(30)]
+    shown = call("render", talk(tmp_path, *rows), "--keep", "evidence", "--max-chars", "600").stdout
+    assert "make one" in shown and "(exit code 2) one broke" in shown

@@ -2,18 +2,19 @@
 
 Every entry is tagged (user:, assistant:, system:, tool_call:, tool_result:) and what it goes on
 with is indented. Over the budget, --keep says what stays: the tail, both ends, or the turns with
-the largest rewards and what surrounds them.
+the largest rewards and what surrounds them. With no SESSION, this project's latest is shown;
+several are told apart by a line "# session ID" before each.
 """
 
 from __future__ import annotations
 
-import sys
+import itertools
 from typing import Annotated
 
 import typer
 
 from agentlearn.cli import options
-from agentlearn.cli.load import Loader
+from agentlearn.cli.load import Loader, piped_in
 from agentlearn.cli.output import choose_format, write_bytes, write_json
 from agentlearn.config import resolve
 
@@ -52,15 +53,20 @@ def main(
     latest: options.Latest = False,
     strict: options.Strict = None,
 ) -> None:
-    from agentlearn.guard import plain
+    from agentlearn.guard import one_line
     from agentlearn.render import render_session, was_truncated
 
     chosen = choose_format(format, json, FORMATS)
     settings = resolve(max_chars=max_chars, keep=keep, rewards=rewards, strict=strict)
+    if not sessions and not piped_in():
+        latest = True  # all sessions of a project are more than anyone wants to read
     loader = Loader(sessions, latest, settings.strict)
     end = "\n" if chosen == "text" and settings.max_chars > 1 else ""
     rendered = []
-    for number, session in enumerate(loader.sessions()):
+    found = loader.sessions()
+    first = list(itertools.islice(found, 2))
+    several = len(first) > 1
+    for number, session in enumerate(itertools.chain(first, found)):
         turns = session.turns()
         weights = None
         if settings.keep == "evidence":
@@ -91,10 +97,8 @@ def main(
                 }
             )
             continue
-        if number:
-            write_bytes(b"\n")
-        if number or len(loader.candidates) > 1:
-            print(f"session {plain(session.id)}", file=sys.stderr)
+        if several:
+            print(f"{chr(10) if number else ''}# session {one_line(session.id, 200)}")
         write_bytes((text + end).encode("utf-8", "replace"))
     if chosen == "json":
         write_json(rendered)
