@@ -105,7 +105,7 @@ def test_the_table(tmp_path: Path) -> None:
     assert shown[2].split()[:2] == ["score", "AUC"]
     assert shown[3].startswith("return              0.88 [")
     assert shown[4].startswith("fewer turns         0.50 [0.50, 0.50]  +0.38 [")
-    assert shown[-1].startswith("The reward (AUC 0.88) ")
+    assert shown[-1] == "Too few to say: 5 successes and 5 failures are the least."
 
 
 def test_the_same_every_time(tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_the_table_for_a_person(tmp_path: Path) -> None:
         "",
         "2 sessions, 5 turns, gamma 0.5",
         "return mean -0.44, std 0.56, min -1.00, max 0.12",
-        "success rate 100 %",
+        "success rate 100 %: 1 of 1 that succeeded or failed",
     ]
 
 

@@ -143,7 +143,7 @@ def test_since_and_agent(tmp_path: Path) -> None:
     assert ids("--agent", "native") == ["now", "week", "old", "none"]
     result = call("sessions", path, "--agent", "codx", "--json")
     assert json.loads(result.stdout) == []
-    assert result.stderr == "note: none of 4 sessions fits --agent and --since\n"
+    assert result.stderr == "note: none of 4 sessions fits --agent codx; they are by native, x, y\n"
 
 
 @pytest.mark.parametrize("since", ["soon", "7", "d", "²d", "-3d", "100000d", "2026-99-01", "7y"])

@@ -105,8 +105,10 @@ def test_where_parquet_goes(tmp_path: Path) -> None:
     path = native_file(tmp_path / "a.jsonl", *TWO)
     result = call("trajectory", path, "--format", "parquet", code=2)
     assert result.stderr == "error: --format parquet needs --output FILE\n"
-    result = call("trajectory", path, "--output", tmp_path / "x.jsonl", code=2)
-    assert result.stderr.startswith("error: --output is for parquet")
+    for format in ("jsonl", "json", "csv"):
+        output = tmp_path / f"turns.{format}"
+        assert call("trajectory", path, "--format", format, "-o", output).stdout == ""
+        assert output.read_text() == call("trajectory", path, "--format", format).stdout
     missing = tmp_path / "no/such/out.parquet"
     result = call("trajectory", path, "--format", "parquet", "-o", missing, code=1)
     assert result.stderr.startswith(f"error: cannot write {missing}: ")

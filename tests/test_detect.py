@@ -61,3 +61,12 @@ def test_lines_inside_a_pretty_document_do_not_vote(tmp_path: Path):
     path = tmp_path / "s.json"
     path.write_text('{"note": [\n' + ",\n".join([json.dumps(inner)] * 5) + "\n]}")
     assert dialect_of(path)[0] is None
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8, bytes(range(128, 256)) * 9]
+)
+def test_binary_files_are_called_so(tmp_path: Path, data: bytes):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(data)
+    assert dialect_of(path) == (None, "it looks like a binary file")

@@ -47,7 +47,8 @@ def test_words_and_scores(tmp_path: Path, value: str, expected: Any) -> None:
 def test_what_says_nothing_is_an_error_with_its_line(tmp_path: Path, value: str) -> None:
     with pytest.raises(BadInput) as caught:
         labels(tmp_path, f"id,outcome\ns0,success\ns1,{value}\n")
-    assert caught.value.message.endswith("labels.csv:3: this label has no score and no outcome")
+    said = f"'{value}' is no score and no outcome" if value else "there is no score or outcome"
+    assert caught.value.message.endswith(f"labels.csv:3: {said}")
 
 
 @pytest.mark.parametrize(

@@ -132,3 +132,27 @@ def test_many_processes_at_once_lose_nothing(tmp_path: Path):
         own = [action for action in actions if action.startswith(f"w{worker}-")]
         assert own == [f"w{worker}-{n}" for n in range(25)], "each process's lines stay in order"
     assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"], "nothing lies beside it"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{}}\n',
+        b"PAR1\x00\x00binary",
+        b"notes of mine\n",
+        b'{"type":"session","id":"x","cwd":"/w"}\n',
+    ],
+)
+def test_a_file_of_somebody_else_is_never_written(tmp_path: Path, content: bytes):
+    file = tmp_path / "theirs.jsonl"
+    file.write_bytes(content)
+    for words in (["--goal", "g"], ["--action", "a"], ["--outcome", "success"]):
+        code, out, err = record(str(file), *words)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"error: {file} is no file of recorded sessions\n")
+    assert file.read_bytes() == content
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path):
+    code, _, err = record(str(tmp_path / "no" / "run.jsonl"), "--goal", "g")
+    assert (code, err) == (2, f"error: the folder {tmp_path / 'no'} does not exist\n")

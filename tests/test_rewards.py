@@ -114,7 +114,7 @@ def test_a_rejection_is_on_its_own_call_and_counts_once() -> None:
         Result("a", "fine", 4),
         Signal("interruption", "", 5),
     ]
-    assert drawn(session_of(*entries)) == [[], [(-1.0, "person", "rejection", 3, 3)]]
+    assert drawn(session_of(*entries)) == [[], [(-1.0, "person", "rejection", 2, 3)]]
 
 
 def test_an_interruption_is_on_the_turn_it_stopped() -> None:
@@ -449,3 +449,23 @@ def test_an_undone_stretch_is_one_negative_and_points_to_the_undoing(tmp_path: P
     assert (undone.rule, undone.value, undone.start) == ("rollback", -1.0, 5)
     assert scored.turns[0].observation == "undone by the person, 1 turn"
     assert scored.worth.rewards == [-1.0, 0.0]
+
+
+@pytest.mark.parametrize("tool", ["ExitPlanMode", "AskUserQuestion", "ask_followup_question"])
+def test_a_plan_or_a_question_that_is_not_taken_up_is_no_refusal(tool: str) -> None:
+    entries = [Call("a", tool, "{}", 1), Result("a", "no", 2, status="rejected")]
+    assert drawn(session_of(*entries)) == [[(-0.2, "person", "declined", 1, 2)]]
+
+
+def test_commands_inside_a_script_are_commands() -> None:
+    code = 'const r = await tools.exec_command({cmd: "cd x && go test ./...", yield: 1});\ntext(r);'
+    entries = [Call("a", "exec", code, 1), Result("a", "FAIL", 2, exit_code=1)]
+    assert drawn(session_of(*entries)) == [[(-0.2, "shaped", "tests_failed", 1, 2)]]
+    mentions = 'text("we should run go test ./... later")'
+    entries = [Call("a", "exec", mentions, 1), Result("a", "FAIL", 2)]
+    assert drawn(session_of(*entries)) == [[]]
+
+
+def test_task_runners_put_a_name_before_the_verdict() -> None:
+    passed = ran("mise run test:ci 2>&1 | tail", "[test:ci] ok  pkg/a 0.1s\n[test:ci] ok  pkg/b", 0)
+    assert drawn(session_of(*passed)) == [[(0.2, "shaped", "tests_passed", 10, 11)]]

@@ -16,7 +16,7 @@ import zstandard
 from agentlearn.errors import BadInput
 from agentlearn.sessions.discover import agents, discover
 from agentlearn.sessions.select import Candidate, select
-from tests.commands import native_file, started
+from tests.commands import call, json_of, native_file, started
 from tests.files import lines_file
 
 UUIDS = {
@@ -413,3 +413,21 @@ def test_a_closed_stdin() -> None:
     done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
     assert done.returncode == 2
     assert done.stderr == b"error: there is nothing on stdin: it is closed\n"
+
+
+def test_a_name_that_is_nothing_does_not_cost_the_others(tmp_path: Path) -> None:
+    path = native_file(tmp_path / "good.jsonl", {"id": "s1", "rewards": [1]})
+    result = call("returns", path, tmp_path / "missing.jsonl", "--format", "jsonl", code=2)
+    assert json.loads(result.stdout)["id"] == "s1"
+    assert result.stderr.startswith(f"error: {tmp_path / 'missing.jsonl'} does not exist\n")
+
+
+def test_a_session_whose_file_has_another_name_is_found_by_its_id(own_home: Path) -> None:
+    """A resumed session keeps its lines in the file of the one that it goes on with."""
+    folder = own_home / ".claude" / "projects" / "-w-app"
+    line = {"type": "user", "uuid": "u1", "parentUuid": None, "cwd": "/w/app"}
+    said = {"role": "user", "content": "hello"}
+    rows = [{**line, "sessionId": "4931d45a-d447", "message": said}]
+    lines_file(folder / "2a8af1a8-f8cc.jsonl", rows)
+    (found,) = json_of("sessions", "4931d")
+    assert found["id"] == "4931d45a-d447"

@@ -19,6 +19,8 @@ from agentlearn.config import resolve
 from agentlearn.errors import BadInput
 
 FORMATS = ("text", "json")
+FEW = 5
+"""With fewer on either side, an interval from resampling is narrower than the truth."""
 NAMES = {"return": "return", "turns": "fewer turns", "errors": "fewer failed calls"}
 
 
@@ -63,14 +65,15 @@ def main(
             "labels fit by session id, path or instance id",
         )
     within = audit(cases, within_task=True)
+    successes = sum(case.success for case in cases)
     report = {
         "sessions": len(cases),
         "unlabelled": unlabelled,
-        "successes": sum(case.success for case in cases),
+        "successes": successes,
         "gamma": settings.gamma,
         "overall": _as_dict(overall),
         "within_task": _as_dict(within) if within else None,
-        "sentence": _sentence(overall),
+        "sentence": _sentence(overall, successes, len(cases) - successes),
     }
     if chosen == "json":
         write_json(report)
@@ -113,7 +116,9 @@ def _as_dict(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sentence(found: dict[str, Any]) -> str:
+def _sentence(found: dict[str, Any], successes: int, failures: int) -> str:
+    if min(successes, failures) < FEW:
+        return f"Too few to say: {FEW} successes and {FEW} failures are the least."
     beaten = [NAMES[name] for name, item in found["ahead_of"].items() if item.low > 0]
     value = found["auc"]["return"].value
     if len(beaten) == len(found["ahead_of"]):

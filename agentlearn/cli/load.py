@@ -75,6 +75,10 @@ class Loader:
 
     def of(self, candidate: Candidate) -> Iterator[Session]:
         """The sessions of one file; what goes wrong with it is told and counted."""
+        if candidate.problem is not None:
+            complain(candidate.problem)
+            self.bad += 1
+            return
         try:
             with Source(candidate.path) as source:
                 found = (each for each in read_sessions(source) if _is_wanted(each, candidate))

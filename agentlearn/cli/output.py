@@ -122,7 +122,7 @@ def write_table(
     if not rows:
         return
     rows = [[one_line(text, 300) for text in row] for row in rows]
-    if sys.stdout.isatty() and droppable and _width(columns, rows, stretch) > _terminal_width():
+    if sys.stdout.isatty() and droppable and _width(columns, rows, stretch) > terminal_width():
         gone = columns.index(droppable[0])
         columns = [*columns[:gone], *columns[gone + 1 :]]
         rows = [[*row[:gone], *row[gone + 1 :]] for row in rows]
@@ -132,7 +132,7 @@ def write_table(
     numeric = [all(_is_number(row[i]) for row in rows) for i in range(len(columns))]
     widths = [max(cells(columns[i]), *(cells(row[i]) for row in rows)) for i in range(len(columns))]
     if stretch >= 0:
-        left = _terminal_width() - sum(widths) + widths[stretch] - 2 * (len(columns) - 1)
+        left = terminal_width() - sum(widths) + widths[stretch] - 2 * (len(columns) - 1)
         widths[stretch] = max(min(widths[stretch], left), NARROW)
     for row in [columns, *rows]:
         parts = []
@@ -168,7 +168,7 @@ def _is_number(text: str) -> bool:
     return text.lstrip("+-").replace(".", "", 1).replace("–", "0").replace("%", "").isdigit()
 
 
-def _terminal_width() -> int:
+def terminal_width() -> int:
     import shutil
 
     return shutil.get_terminal_size((120, 24)).columns
@@ -187,7 +187,7 @@ def cells(text: str) -> int:
 
 def sparkline(values: Sequence[float], width: int = 16) -> str:
     """The course of some values in a few characters; every one is the mean of its stretch."""
-    if not values:
+    if not any(values):
         return ""
     count = min(width, len(values))
     # As parts of the largest, so that neither huge nor tiny values leave the range of a float.

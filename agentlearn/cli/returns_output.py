@@ -11,6 +11,7 @@ from agentlearn.cli.output import (
     number,
     short_id,
     sparkline,
+    terminal_width,
     write_bytes,
     write_json,
     write_table,
@@ -169,7 +170,7 @@ class TextPrinter:
         if not self.waiting:
             return
         columns = ["session", "dialect", "outcome", "turns", "reward", "return"]
-        used = [name for name in SOURCES if any(worth.sources[name] for worth, _ in self.waiting)]
+        used = [name for name in SOURCES if any(_uses(worth, name) for worth, _ in self.waiting)]
         columns += used + (["advantage"] if self.advantage else []) + ["returns", "goal"]
         rows = []
         for worth, extra in self.waiting:
@@ -183,6 +184,12 @@ class TextPrinter:
         )
         print()
         print(_summary_line(self.summary, self.gamma))
+
+
+def _uses(worth: Worth, source: str) -> bool:
+    """Whether a source says anything of a session: a verdict may well be worth nothing."""
+    judged = worth.outcome in ("success", "failure") and not worth.sources["stated"]
+    return bool(worth.sources[source]) or (source == "verdict" and judged)
 
 
 def _heading(worth: Worth) -> str:
@@ -200,7 +207,7 @@ def _print_turns(scored: Scored) -> None:
                 str(index),
                 number(reward) if reward else "0",
                 number(worth.returns[index], 3),
-                one_line(turn.action, 70),
+                one_line(turn.action, max(20, terminal_width() // 2 - 14)),
                 one_line(turn.observation, 200),
             ]
         )
@@ -218,11 +225,11 @@ def _print_reasons(scored: Scored) -> None:
             where = plain(cite(session.id, drawn.start, drawn.end, session.unit))
             rule = one_line(drawn.rule, 60)
             if drawn.start == 0:
-                where = "beside the transcript"
+                where = "(not in the transcript)"
             print(f"  turn {index}  {drawn.value:+.2f}  {drawn.source}: {rule}  {where}")
             for line in sorted({drawn.start, drawn.end} - {0}):
                 for text in texts.get(line, [])[:2]:
-                    print(f"      {one_line(text, 140)}")
+                    print(f"      {one_line(text, max(terminal_width() - 6, 40))}")
     if not any(scored.drawn):
         print("  no reward was drawn")
 
@@ -242,13 +249,17 @@ def _texts_by_line(scored: Scored) -> dict[int, list[str]]:
 def _summary_line(summary: Summary, gamma: float) -> str:
     found = summary.as_dict()
     sessions = f"{found['sessions']} session{'s' if found['sessions'] != 1 else ''}"
+    turns = f"{found['turns']} turn{'s' if found['turns'] != 1 else ''}"
     parts = [
-        f"{sessions}, {found['turns']} turns, gamma {gamma:g}",
+        f"{sessions}, {turns}, gamma {gamma:g}",
         f"return mean {number(found['mean_return'])}, std {number(found['std_return'])}, "
         f"min {number(found['min_return'])}, max {number(found['max_return'])}",
     ]
     if found["success_rate"] is None:
         parts.append("success rate unknown: no session has a verdict")
     else:
-        parts.append(f"success rate {100 * found['success_rate']:.0f} %")
+        success = summary.outcomes.get("success", 0)
+        judged = success + summary.outcomes.get("failure", 0)
+        rate = f"{100 * found['success_rate']:.0f} %"
+        parts.append(f"success rate {rate}: {success} of {judged} that succeeded or failed")
     return "\n".join(parts)

@@ -25,6 +25,7 @@ from agentlearn.cli.output import (
 )
 from agentlearn.config import resolve
 from agentlearn.errors import BadInput
+from agentlearn.guard import plain
 from agentlearn.sessions.text import parse_time, seconds_between
 from agentlearn.sessions.values import Session
 
@@ -72,7 +73,9 @@ def main(
         loader.leave_out_older(after.timestamp())
     rows = []
     shown = 0
+    agents: set[str] = set()
     for session in loader.sessions():
+        agents.add(session.agent or session.dialect)
         if _is_wanted(session, after, agent):
             shown += 1
             row = as_dict(session)
@@ -89,8 +92,15 @@ def main(
     elif chosen == "text":
         _print_table(rows)
     if loader.read and not shown:
-        print(f"note: none of {loader.read} sessions fits --agent and --since", file=sys.stderr)
+        print(f"note: {_none_fits(loader.read, agent, since, agents)}", file=sys.stderr)
     loader.finish()
+
+
+def _none_fits(read: int, agent: str | None, since: str | None, agents: set[str]) -> str:
+    wanted = [f"--agent {agent}"] if agent else []
+    wanted += [f"--since {since}"] if since else []
+    known = f"; they are by {', '.join(sorted(agents))}" if agent else ""
+    return plain(f"none of {read} sessions fits {' and '.join(wanted)}{known}")
 
 
 def _loader(
@@ -178,7 +188,12 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
             ]
         )
     columns = ["session", "dialect", "started", "took", "turns", "calls", "errors", "stopped"]
-    write_table([*columns, "outcome", "goal"], shown, stretch=9, droppable=("dialect", "started"))
+    write_table(
+        [*columns, "outcome", "goal"],
+        shown,
+        stretch=9,
+        droppable=("dialect", "calls", "errors", "started"),
+    )
 
 
 def _minute(time: str | None) -> str:

@@ -7,14 +7,13 @@ last turn.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-import typer
-
 from agentlearn.cli import options
 from agentlearn.cli.load import Loader
-from agentlearn.cli.output import CsvWriter, choose_format, json_line, write_bytes
+from agentlearn.cli.output import CsvWriter, choose_format, json_line, whole_file, write_bytes
 from agentlearn.cli.score import Scorer
 from agentlearn.config import resolve
 from agentlearn.errors import BadInput
@@ -33,12 +32,7 @@ def main(
     evaluator: options.Evaluator = None,
     format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Where parquet is written.", show_default=False
-        ),
-    ] = None,
+    output: options.Output = None,
     latest: options.Latest = False,
     strict: options.Strict = None,
 ) -> None:
@@ -46,24 +40,33 @@ def main(
     settings = resolve(gamma=gamma, rewards=rewards, strict=strict)
     if chosen == "parquet" and output is None:
         raise BadInput("--format parquet needs --output FILE")
-    if chosen != "parquet" and output is not None:
-        raise BadInput("--output is for parquet; redirect the others: agentlearn trajectory > FILE")
     scorer = Scorer(settings, labels, evaluator)
     loader = Loader(sessions, latest, settings.strict)
     rows = (row for scored in scorer.score(loader, texts=True) for row in turn_rows(scored))
-    if chosen == "jsonl":
-        for row in rows:
-            write_bytes(json_line(row))
-    elif chosen == "json":
-        write_bytes(json_line(list(rows)))
-    elif chosen == "csv":
-        _write_csv(rows)
-    else:
+    if chosen == "parquet":
         from agentlearn.cli.parquet import write_parquet
 
         write_parquet(rows, str(output))
+    elif output is None:
+        _write(chosen, rows)
+    else:
+        with whole_file(output) as unfinished:
+            with unfinished.open("w", newline="") as file, contextlib.redirect_stdout(file):
+                _write(chosen, rows)
+            if not loader.read:
+                unfinished.unlink()
     scorer.finish()
     loader.finish()
+
+
+def _write(format: str, rows: Iterator[dict[str, Any]]) -> None:
+    if format == "jsonl":
+        for row in rows:
+            write_bytes(json_line(row))
+    elif format == "json":
+        write_bytes(json_line(list(rows)))
+    else:
+        _write_csv(rows)
 
 
 def turn_rows(scored: Scored) -> Iterator[dict[str, Any]]:

@@ -82,15 +82,18 @@ def _draw_person(
     starts = [turn.at_entry for turn in turns]
     by_call = {turn.call.id: index for index, turn in enumerate(turns) if turn.call is not None}
 
-    def add(index: int, value: float, rule: str, line: int) -> None:
+    def add(index: int, value: float, rule: str, line: int, start: int | None = None) -> None:
         if value:
-            drawn[index].append(Drawn(value, "person", rule, line, line))
+            drawn[index].append(Drawn(value, "person", rule, start or line, line))
 
     for index, turn in enumerate(turns):
         if turn.undone:
             add(index, person.rollback, "rollback", entries[turn.undone_at].line)
         elif turn.result is not None and turn.result.status == "rejected":
-            add(index, person.rejection, "rejection", turn.result.line)
+            tool = turn.call.tool if turn.call is not None else ""
+            rule = "declined" if patterns.questions.search(tool) else "rejection"
+            began = turn.call.line if turn.call is not None else None
+            add(index, getattr(person, rule), rule, turn.result.line, began)
     last_words = -1
     for number, entry in enumerate(entries):
         if type(entry) is Signal:

@@ -96,6 +96,7 @@ def _keys_of(session: Session) -> Iterator[str]:
 def _verdict(value: Any, where: str) -> Verdict:
     if isinstance(value, bool):
         return Verdict(float(value), None, "label")
+    given = "" if value is None else str(value)[:40]
     if isinstance(value, str):
         word = value.strip().lower()
         if word in GOOD or word in POOR:
@@ -107,8 +108,9 @@ def _verdict(value: Any, where: str) -> Verdict:
             value = None
     score = _finite(value)
     if score is None:
-        hint = f"a score, or a word such as {', '.join(sorted(GOOD)[:3])}"
-        raise BadInput(f"{where}: this label has no score and no outcome", hint)
+        hint = "a label is a score, success or failure (also: pass, fail, resolved, true, false)"
+        said = f"{given!r} is no score and no outcome" if given else "there is no score or outcome"
+        raise BadInput(f"{where}: {said}", hint)
     return Verdict(score, None, "label")
 
 

@@ -16,6 +16,7 @@ COMMAND_CHARS = 1200
 OUTPUT_CHARS = 3000
 MENTIONS = ("test", "tox", "nox", "jest", "mocha", "rspec", "phpunit", "bats", "check")
 """Every default pattern for tests needs one of these words, which are quicker to look for."""
+IN_CODE = re.compile(r"""\bcmd["']?\s*:\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
 NO_RUN = re.compile(r"\s(?:--version|--help|--collect-only|--co|--list\S*|--dry-run)(?:\s|$)")
 """Options with which a test program runs no tests."""
 COMMAND_KEYS = ("command", "cmd", "script", "code", "input")
@@ -40,6 +41,7 @@ class Patterns:
         self.correction = _any(words.correction, flags=re.IGNORECASE | re.DOTALL)
         self.thanks = _any(words.thanks, flags=re.IGNORECASE | re.DOTALL)
         self.shell_tools = _compiled(commands.shell_tools)
+        self.questions = _compiled(commands.questions)
         self.tests = _any(commands.tests, before=AT_COMMAND)
         self.mentions = MENTIONS if commands.tests == CommandRules().tests else ()
         self.tests_failed = _any(commands.tests_failed)
@@ -98,7 +100,7 @@ class Patterns:
             return ""
         text = call.arguments
         if not text.startswith("{"):
-            return _ends(text)
+            return _ends(_commands_in(text))
         try:
             value = msgspec.json.decode(text)
         except (msgspec.MsgspecError, RecursionError):
@@ -110,6 +112,14 @@ class Patterns:
             if isinstance(found, list):
                 return _ends(" ".join(map(str, found)))
         return ""
+
+
+def _commands_in(code: str) -> str:
+    """The commands that a script gives to the shell (Codex in code mode); else the text itself."""
+    found = [match[2] for match in IN_CODE.finditer(code[:8000])]
+    if not found:
+        return code
+    return "\n".join(found).replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
 
 
 def _ends(command: str) -> str:

@@ -26,6 +26,7 @@ class VerdictRules(Struct, frozen=True):
 
 class PersonRules(Struct, frozen=True):
     rejection: float = -1.0
+    declined: float = -0.2
     interruption: float = -0.5
     rollback: float = -1.0
     edited: float = -0.2
@@ -67,6 +68,10 @@ class WordRules(Struct, frozen=True):
 
 
 class CommandRules(Struct, frozen=True):
+    questions: str = (
+        r"(?i)^(?:ExitPlanMode|exit_plan_mode|AskUserQuestion|ask_user\w*|ask_followup_question"
+        r"|plan_mode_respond)$"
+    )
     shell_tools: str = r"(?i)bash|shell|exec|terminal|command|\brun\b|^sh$"
     tests: tuple[str, ...] = (
         r"(?:pytest|py\.test|tox|nox|nosetests|jest|vitest|mocha|rspec|phpunit|ctest|bats"
@@ -83,12 +88,12 @@ class CommandRules(Struct, frozen=True):
     )
     tests_failed: tuple[str, ...] = (
         r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b",
-        r"(?m)^(?:FAILED|FAIL|ERROR|--- FAIL)\b",
+        r"(?m)^(?:\[[^\]\n]{1,40}\] *)?(?:FAILED|FAIL|ERROR|--- FAIL)\b",
         r"test result: FAILED",
     )
     tests_passed: tuple[str, ...] = (
         r"\b[1-9]\d* (?:passed|passing|tests? passed)\b",
-        r"(?m)^(?:ok|OK|PASS)\b",
+        r"(?m)^(?:\[[^\]\n]{1,40}\] *)?(?:ok|OK|PASS)\b",
         r"test result: ok",
     )
     searches: tuple[str, ...] = (

@@ -46,6 +46,8 @@ def detect(stream: Stream) -> Detected:
     if head[:1024].count(b"\x00") * 16 > len(head[:1024]):  # a few are a damaged line
         return Detected("lines", None, "it looks like a binary file")
     found = first_objects(stream)
+    if not found.objects and _is_binary(head):
+        return Detected("lines", None, "it looks like a binary file")
     if found.one_value:
         document = _as_document(stream)
         if document is not None:
@@ -55,6 +57,13 @@ def detect(stream: Stream) -> Detected:
                     return only_line
             return document
     return _as_lines(found.objects)
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether bytes are no text: too many of them are no characters, or control the terminal."""
+    text = head[:4096].decode("utf-8", "replace")
+    strange = sum(1 for c in text if c == "\ufffd" or (c < " " and c not in "\t\n\r\x1b"))
+    return strange * 10 > len(text)
 
 
 class _Objects(msgspec.Struct):

@@ -15,6 +15,7 @@ class NotATranscript(BadInput):
     """Caught where a folder is walked: there it is counted, not an error."""
 
     def __init__(self, name: str, found: Detected) -> None:
+        name = "stdin" if name == "-" else name
         if found.sidecar:
             message = f"{name} is no transcript: it belongs beside one (labels, state or metadata)"
             hint = "name the transcript itself; what lies beside it is found from there"

@@ -106,17 +106,28 @@ def locked(path: Path, create: bool = False) -> Iterator[int]:
     try:
         file = os.open(path, flags, 0o644)
     except FileNotFoundError:
+        if create:
+            raise BadInput(f"the folder {path.parent} does not exist") from None
         hint = f'start a session first: agentlearn record {path} --goal "…"'
-        raise BadInput(f"{path} does not exist", None if create else hint) from None
+        raise BadInput(f"{path} does not exist", hint) from None
     except OSError as error:
         raise BadInput(f"cannot write {path}: {error.strerror or error}") from None
     try:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX)
+        _refuse_foreign(path, file)
         yield file
     finally:
         os.close(file)
+
+
+def _refuse_foreign(path: Path, file: int) -> None:
+    """Only a file that this program writes is added to: never a transcript, or anything else."""
+    head = os.pread(file, 4096, 0).lstrip()
+    is_native = head.startswith(b"{") and b'"agentlearn-session/' in head.split(b"\n")[0]
+    if head and not is_native:
+        raise BadInput(f"{path} is no file of recorded sessions", "name a new file to record into")
 
 
 def _append(file: int, fields: dict[str, Any]) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentlearn.errors import BadInput
-from agentlearn.sessions.discover import Found, changed_at, discover
-from agentlearn.sessions.source import is_events_folder
+from agentlearn.sessions.discover import HEAD, Found, changed_at, discover
+from agentlearn.sessions.source import Source, is_events_folder
 
 PASSED_BY = {"node_modules", "__pycache__"}
 
@@ -24,6 +24,8 @@ class Candidate(Struct, frozen=True):
     """False for a file met while walking a folder: it need not be a transcript."""
     only: str | None = None
     """Take only sessions whose id begins like this."""
+    problem: BadInput | None = None
+    """Why nothing stands behind this name; the other names are read all the same."""
     only_in: Path | None = None
     """Take only sessions that worked in this folder: one database holds every project's."""
     newest: bool = False
@@ -40,7 +42,14 @@ def select(names: list[str], project: Path, latest: bool = False) -> list[Candid
                 "name a transcript, or see every project's: agentlearn sessions --all",
             )
     else:
-        chosen = [candidate for name in names for candidate in _named(name, project)]
+        chosen = []
+        for name in names:
+            try:
+                chosen += _named(name, project)
+            except BadInput as error:
+                if len(names) == 1:
+                    raise
+                chosen.append(Candidate(Path(name), problem=error))
     unique: dict[tuple[str | None, str | None], Candidate] = {}
     for item in sorted(chosen, key=lambda item: not item.named):
         place = None if item.path is None else os.path.abspath(item.path)  # noqa: PTH100
@@ -139,11 +148,22 @@ def _by_id(name: str, project: Path) -> Iterator[Candidate]:
     if matches:
         yield Candidate(matches[0].path, only=only)
         return
-    databases = [found for found in everything if found.agent == "opencode"]
-    if not databases:
+    inside = [found for found in everything if _names_id(found, name)]
+    if not inside:
         raise _unknown(name, everything)
-    for found in databases:
+    for found in inside:
         yield Candidate(found.path, only=name)
+
+
+def _names_id(found: Found, prefix: str) -> bool:
+    """Whether a file may hold a session with this id under another name: a resumed one does."""
+    if found.agent == "opencode":
+        return True
+    try:
+        with Source(found.path) as source:
+            return b'"' + os.fsencode(prefix) in source.stream.peek(HEAD)
+    except (OSError, BadInput):
+        return False
 
 
 def _has_id(path: Path, prefix: str) -> bool:
