@@ -26,7 +26,7 @@ class Fork:
     def begin(self, written: str | None, is_fork: bool) -> None:
         """The session's own head; `is_fork` if it names what it was forked from."""
         moment = parse_time(written)
-        if moment is not None:
+        if moment is not None and moment.year < 9999:
             until = (moment + BURST).isoformat(timespec="milliseconds")
             self._written_until = until.replace("+00:00", "Z")
             self.is_copying = is_fork

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import msgspec
@@ -84,7 +85,8 @@ class Draft:
         exit_code: int | None = None,
         child: str | None = None,
     ) -> None:
-        self.entries.append(Result(call_id, pack(text), line, at, status, exit_code, child))
+        code = _exit_code(exit_code)
+        self.entries.append(Result(call_id, pack(text), line, at, status, code, child))
 
     def signal(
         self,
@@ -96,7 +98,7 @@ class Draft:
         undoes: int = 0,
         call_id: str | None = None,
     ) -> None:
-        self.entries.append(Signal(kind, pack(text), line, at, value, undoes, call_id))
+        self.entries.append(Signal(kind, pack(text), line, at, finite(value), undoes, call_id))
 
     def warn(self, line: int, reason: str, lost: bool = True) -> None:
         if len(self.warnings) < MAX_WARNINGS:
@@ -142,6 +144,19 @@ class Draft:
             warnings=self.warnings,
             raws=self.raws,
         )
+
+
+def exit_code(value: int | None) -> int | None:
+    """An exit code, unless no program could have left it."""
+    return value if value is not None and -(2**31) <= value < 2**32 else None
+
+
+_exit_code = exit_code
+"""The same, where an argument has its name."""
+
+
+def finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def outcome_of(score: float) -> str:

@@ -138,7 +138,12 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-_LOOSE = json.JSONDecoder(strict=False, parse_constant=_refuse_constant)
+def _whole_number(text: str) -> Any:
+    """Python refuses integers of thousands of digits; they are numbers all the same."""
+    return int(text) if len(text) < 4000 else float(text)
+
+
+_LOOSE = json.JSONDecoder(strict=False, parse_constant=_refuse_constant, parse_int=_whole_number)
 
 
 def _reason(error: Exception) -> str:

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from agentlearn.sessions import document
-from agentlearn.sessions.draft import Draft, pack_arguments
+from agentlearn.sessions.draft import Draft, exit_code, finite, pack_arguments
 from agentlearn.sessions.lines import objects
 from agentlearn.sessions.native_values import parse_outcome, parse_reward
 from agentlearn.sessions.source import Source
@@ -26,6 +26,7 @@ from agentlearn.sessions.values import Call, Message, Result, Session, Signal, p
 
 DIALECT = "native"
 SCHEMA = "agentlearn-session/1"
+MOST_LINES = 2**53
 ROLES = ("user", "assistant", "system")
 STATUSES = ("ok", "error", "rejected", "interrupted")
 SIGNALS = (
@@ -119,6 +120,7 @@ class Reading:
         self.open: dict[str, _Open] = {}
         self.current: _Open | None = None
         self.count = 0
+        self._file_id: str | None = None
         self.unplaced: list[tuple[int, str, bool]] = []
 
     def warn(self, line: int, reason: str, lost: bool = True) -> None:
@@ -154,7 +156,7 @@ class Reading:
     def new_draft(self, line: Line) -> Draft:
         self.count += 1
         draft = Draft(DIALECT, self.source.name)
-        draft.id = line.id or f"{self.source.id_from_bytes()}-{self.count}"
+        draft.id = line.id or f"{self.file_id()}-{self.count}"
         draft.goal, draft.agent, draft.model = line.goal, line.agent, line.model
         draft.version, draft.cwd, draft.parent = line.version, line.cwd, line.parent
         draft.started_at, draft.ended_at = line.started_at, line.ended_at
@@ -164,6 +166,12 @@ class Reading:
             draft.warn(*warning)
         self.unplaced.clear()
         return draft
+
+    def file_id(self) -> str:
+        """Hashing a file takes its time: once, however many sessions it holds."""
+        if self._file_id is None:
+            self._file_id = self.source.id_from_bytes()
+        return self._file_id
 
     def add(self, number: int, line: Line) -> None:
         target = self.current if line.session_id is None else self.open.get(line.session_id)
@@ -242,7 +250,7 @@ def _plain(value: Any) -> str:
 
 def add_entry(draft: Draft, number: int, line: Line) -> None:
     """Add what a line says; ValueError with the reason if it says something impossible."""
-    kind, at, came = line.type, line.at, line.line
+    kind, at, came = line.type, line.at, line.line if 0 < line.line < MOST_LINES else 0
     if kind == "turn":
         reward = parse_reward(line.reward)
         _add_turn(draft, number, line.action, line.observation, reward, at, came)
@@ -264,7 +272,7 @@ def add_entry(draft: Draft, number: int, line: Line) -> None:
         draft.entries.append(
             Result(
                 line.call_id or "", pack(_plain(line.text)), number, at, line.status,  # type: ignore[arg-type]
-                line.exit_code, line.child, came,
+                exit_code(line.exit_code), line.child, came,
             )
         )  # fmt: skip
     elif kind == "signal":
@@ -273,7 +281,7 @@ def add_entry(draft: Draft, number: int, line: Line) -> None:
         undoes = min(max(line.undoes, 0), len(draft.entries))
         words = pack(_plain(line.text))
         draft.entries.append(
-            Signal(line.kind, words, number, at, line.value, undoes, line.call_id, came)  # type: ignore[arg-type]
+            Signal(line.kind, words, number, at, finite(line.value), undoes, line.call_id, came)  # type: ignore[arg-type]
         )
     elif kind == "outcome":
         draft.outcome, draft.reason = parse_outcome(line.outcome, line.reason)

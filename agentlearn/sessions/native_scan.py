@@ -16,11 +16,14 @@ from typing import Literal
 import msgspec
 from msgspec import Raw, Struct
 
+from agentlearn.sessions.lines import decoder
 from agentlearn.sessions.native import SCHEMA
 from agentlearn.sessions.native_values import parse_outcome
+from agentlearn.sessions.text import without_data_uris
 from agentlearn.sessions.values import cut
 
 BUFFER = 256 * 1024
+OPENING, CLOSING = b"{}"
 PART = 32 * 1024 * 1024
 """So much of a file is one piece of work when several processes share it."""
 
@@ -104,7 +107,6 @@ def _pieces(path: Path) -> Iterator[list[Scanned]]:
 def scan_piece(path: Path, start: int, end: int) -> list[Scanned]:
     """The sessions, whole or in part, of the lines that begin in a range of bytes."""
     parts: list[Scanned] = []
-    decode = msgspec.json.Decoder(Line).decode_lines
     buffer = bytearray(BUFFER)
     view = memoryview(buffer)
     with path.open("rb", buffering=0) as file:
@@ -114,27 +116,72 @@ def scan_piece(path: Path, start: int, end: int) -> list[Scanned]:
         while position < end:
             got = file.readinto(view[have:])
             filled = have + got
-            last = buffer.rfind(b"\n", 0, filled) + 1 if got else filled
-            if got and not last:
-                if filled == len(buffer):
-                    bigger = bytearray(2 * len(buffer))
-                    bigger[:filled] = buffer
-                    buffer, view = bigger, memoryview(bigger)
-                have = filled
-                continue
-            if position + last > end:  # the lines that begin after the range are another's
-                last = _first_line_after(buffer, end - position, last)
-            try:
-                found = decode(view[:last])
-            except (msgspec.MsgspecError, UnicodeError, RecursionError):
-                raise NotPlain from None
-            _take_all(found, parts)
             if not got:
+                _take_lines(buffer, view, [0, have + 1] if have else [0], parts)
                 break
-            position += last
-            have = filled - last
-            buffer[:have] = buffer[last:filled]
+            bounds = _line_bounds(buffer, have, filled, end - position)
+            _take_lines(buffer, view, bounds, parts)
+            taken = bounds[-1]
+            if not taken and filled == len(buffer):
+                bigger = bytearray(2 * len(buffer))
+                bigger[:filled] = buffer
+                buffer, view = bigger, memoryview(bigger)
+            position += taken
+            have = filled - taken
+            if taken:
+                buffer[:have] = buffer[taken:filled]
     return parts
+
+
+def _line_bounds(buffer: bytearray, searched: int, filled: int, limit: int) -> list[int]:
+    """Where the whole lines begin that begin before the limit, and where the last one ends."""
+    bounds = [0]
+    newline = buffer.find(b"\n", searched, filled)
+    while newline >= 0:
+        bounds.append(newline + 1)
+        if newline + 1 >= limit:
+            break
+        newline = buffer.find(b"\n", newline + 1, filled)
+    return bounds
+
+
+def _take_lines(
+    buffer: bytearray, view: memoryview, bounds: list[int], parts: list[Scanned]
+) -> None:
+    """Nearly every line is a turn with a reward: those are added here, without a call for each."""
+    session = parts[-1] if parts else None
+    for line in _decoded(buffer, view, bounds):
+        reward = line.reward
+        if session is None or reward is None or line.type != "turn" or line.session_id is not None:
+            _take(line, parts)
+            session = parts[-1]
+            continue
+        session.lines += 1
+        session.stated = True
+        if type(reward) is float:
+            session.rewards.append(reward or 0.0)  # never -0.0
+        else:
+            session.rewards.append(_signed(reward))  # type: ignore[arg-type]
+
+
+def _decoded(buffer: bytearray, view: memoryview, bounds: list[int]) -> list[Line]:
+    """All lines decoded at once, which is faster than one by one.
+
+    The decoder takes a newline for any other white space, so it is checked that every line begins
+    and ends as an object does, and that there are as many objects as lines.
+    """
+    lines = len(bounds) - 1
+    if any(buffer[start] != OPENING for start in bounds[:lines]):
+        raise NotPlain
+    if any(buffer[after - 2] != CLOSING for after in bounds[1:]):
+        raise NotPlain
+    try:
+        found = decoder(Line).decode_lines(view[: max(bounds[-1], 1) - 1])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise NotPlain from None
+    if len(found) != lines:
+        raise NotPlain
+    return found
 
 
 def _line_start(file: object, start: int) -> int:
@@ -151,36 +198,12 @@ def _line_start(file: object, start: int) -> int:
     return int(position)
 
 
-def _first_line_after(buffer: bytearray, limit: int, last: int) -> int:
-    """Where the first line ends that begins before the limit and ends behind it."""
-    if limit <= 0:
-        return 0
-    return buffer.find(b"\n", limit - 1, last) + 1
-
-
-def _take_all(found: list[Line], parts: list[Scanned]) -> None:
-    """Nearly every line is a turn with a reward: those are added here, without a call for each."""
-    session = parts[-1] if parts else None
-    for line in found:
-        reward = line.reward
-        if session is None or reward is None or line.type != "turn" or line.session_id is not None:
-            _take(line, parts)
-            session = parts[-1]
-            continue
-        session.lines += 1
-        session.stated = True
-        if type(reward) is float:
-            session.rewards.append(reward)
-        else:
-            session.rewards.append(_signed(reward))  # type: ignore[arg-type]
-
-
 def _take(line: Line, parts: list[Scanned]) -> None:
     kind = line.type
     if line.session_id is not None:
         raise NotPlain
     if kind == "session":
-        if line.id is None or line.schema != SCHEMA:
+        if not line.id or line.schema != SCHEMA:
             raise NotPlain
         task = _task(line.metadata)
         parts.append(Scanned(line.id, line.goal, task, "in_progress", array("d")))
@@ -195,12 +218,12 @@ def _take(line: Line, parts: list[Scanned]) -> None:
             session.rewards.append(0.0)
             return
         session.stated = True
-        session.rewards.append(reward if isinstance(reward, float) else _signed(reward))
+        session.rewards.append(_signed(reward) if isinstance(reward, Amount) else reward or 0.0)
     elif kind == "message":
         if line.role not in ("user", "system"):
             raise NotPlain
         if session.goal is None and line.role == "user":
-            session.goal = cut(line.text or "")
+            session.goal = cut(without_data_uris(line.text or ""))
     elif kind == "outcome":
         try:
             session.outcome = parse_outcome(line.outcome)[0]
@@ -218,13 +241,16 @@ def _signed(reward: Amount) -> float:
         return 0.0
     if value is None or (value < 0 and reward.kind != "terminal"):
         raise NotPlain
-    return -value if reward.kind == "negative" else value
+    return (-value if reward.kind == "negative" else value) or 0.0
 
 
 def _task(metadata: Raw) -> str | None:
     if not metadata:
         return None
-    value = msgspec.json.decode(metadata)
+    try:
+        value = msgspec.json.decode(metadata)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise NotPlain from None
     task = value.get("task") if isinstance(value, dict) else None
     return None if task is None else str(task)
 

@@ -63,7 +63,7 @@ class Reward(Struct, frozen=True, gc=False):
 
     @property
     def signed(self) -> float:
-        return -self.value if self.kind == "negative" else self.value
+        return (-self.value if self.kind == "negative" else self.value) or 0.0  # never -0.0
 
 
 class Message(Struct, frozen=True, gc=False):
