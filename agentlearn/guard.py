@@ -35,6 +35,11 @@ def _visible(character: str) -> str:
     return f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
 
+def one_sentence(text: str) -> str:
+    """A message for the terminal on one line, whole: a name with a line break begins no new one."""
+    return plain(text).replace("\n", "\\n")
+
+
 def one_line(text: str, width: int) -> str:
     """The start of a text on one line, for tables: plain, white space folded, cut with `…`."""
     folded = " ".join(plain(text[: 8 * width]).split())

@@ -99,11 +99,11 @@ def _explain_usage(error: Any) -> int:
 
 
 def complain(error: AgentlearnError) -> None:
-    from agentlearn.guard import plain
+    from agentlearn.guard import one_sentence
 
-    print(f"error: {plain(error.message)}", file=sys.stderr)
+    print(f"error: {one_sentence(error.message)}", file=sys.stderr)
     if error.hint:
-        print(f"hint: {plain(error.hint)}", file=sys.stderr)
+        print(f"hint: {one_sentence(error.hint)}", file=sys.stderr)
 
 
 def _flushed(code: int) -> int:
@@ -162,16 +162,26 @@ def program(
     """Turns what coding agents did into what they know next time."""
 
 
+def _leave(number: int, frame: Any) -> None:
+    """Asked to end: what is unfinished is cleared away on the way out."""
+    sys.exit(128 + number)
+
+
 def run() -> None:
     import gc
 
     # Sessions are trees of values without cycles: looking for cycles at the usual rate takes a
     # tenth of the time of reading them.
     gc.set_threshold(100_000, 20, 50)
-    if sys.stdout is None:  # closed by the caller, who wants no result
-        import os
+    import os
+    import signal
 
+    # Closed by the caller, who wants none of it; None would mean the other one to print().
+    if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    signal.signal(signal.SIGTERM, _leave)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # no locale, and no name of a file, ends a run
             stream.reconfigure(errors="backslashreplace")

@@ -14,7 +14,7 @@ import typer
 from agentlearn.cli.app import complain
 from agentlearn.config import find_project
 from agentlearn.errors import AgentlearnError, BadInput
-from agentlearn.guard import plain
+from agentlearn.guard import one_sentence
 from agentlearn.sessions.discover import changed_at
 from agentlearn.sessions.read import NotATranscript, read_sessions
 from agentlearn.sessions.select import Candidate, select
@@ -120,15 +120,13 @@ class Loader:
         lost = [warning for warning in session.warnings if warning.lost]
         notes = [warning for warning in session.warnings if not warning.lost]
         self.lost_lines += len(lost)
-        where = plain(session.path or session.id)
+        where = one_sentence(session.path or session.id)
         if lost:
             numbers = ", ".join(str(warning.line) for warning in lost[:5])
             more = ", …" if len(lost) > 5 else ""
             count = f"{len(lost)} line{'s' if len(lost) > 1 else ''}"
-            print(
-                f"warning: {where}: {count} skipped ({numbers}{more}): {plain(lost[0].reason)}",
-                file=sys.stderr,
-            )
+            why = one_sentence(lost[0].reason)
+            print(f"warning: {where}: {count} skipped ({numbers}{more}): {why}", file=sys.stderr)
         for note in notes:
             self.notes.setdefault(note.reason, []).append(f"{where}:{note.line}")
 
@@ -136,7 +134,7 @@ class Loader:
         """Tell what was passed over, and leave with the exit code that fits."""
         for reason, places in list(self.notes.items())[:MOST_NOTES]:
             more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-            print(f"note: {places[0]}{more}: {plain(reason)}", file=sys.stderr)
+            print(f"note: {places[0]}{more}: {one_sentence(reason)}", file=sys.stderr)
         if len(self.notes) > MOST_NOTES:
             print(f"note: {len(self.notes) - MOST_NOTES} more notes like these", file=sys.stderr)
         if self.passed_over:

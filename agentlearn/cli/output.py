@@ -75,16 +75,38 @@ def whole_file(output: str) -> Iterator[Path]:
     path = Path(output)
     if not path.name or path.is_dir():
         raise BadInput(f"--output {output!r} is no name of a file")
-    unfinished = path.with_name(f".{path.name}.part")
+    if path.exists() and not path.is_file():
+        raise BadInput(f"--output {output} is a device or a pipe: redirect to it instead")
+    path = path.resolve()  # through a link that was named, into the file it stands for
+    unfinished: Path | None = None
     try:
+        unfinished = _new_file_beside(path)
         yield unfinished
         if unfinished.exists():
             unfinished.replace(path)
     except OSError as error:
-        raise AgentlearnError(f"cannot write {path}: {error.strerror or error}") from None
+        raise AgentlearnError(f"cannot write {output}: {error.strerror or error}") from None
     finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
+        if unfinished is not None:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+
+
+def _new_file_beside(path: Path) -> Path:
+    """An empty file that nobody else has, with the permissions that the file will have."""
+    import os
+    import tempfile
+
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.parent)
+    os.close(handle)
+    made = Path(name)
+    if path.exists():
+        made.chmod(path.stat().st_mode & 0o777)
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        made.chmod(0o666 & ~mask)
+    return made
 
 
 class CsvWriter:
@@ -104,7 +126,7 @@ class CsvWriter:
 
 
 def _harmless(value: Any) -> Any:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+    if isinstance(value, str) and len(value) > 1 and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return "'" + value
     return value
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from agentlearn.sessions.values import Session
 
 TIMEOUT_SECONDS = 300.0
 NOT_RUN = (126, 127)
+NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf)")
 LAST_BYTES = 4096
 """So much of the end of the output is kept: the score stands on its last line."""
 
@@ -65,8 +67,8 @@ class Evaluator:
             start_new_session=True,
             env={
                 **os.environ,
-                "AGENTLEARN_SESSION_ID": session.id,
-                "AGENTLEARN_SESSION_PATH": session.path or "",
+                "AGENTLEARN_SESSION_ID": _for_environment(session.id),
+                "AGENTLEARN_SESSION_PATH": _for_environment(session.path or ""),
             },
         )
         assert process.stdout is not None
@@ -104,10 +106,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+def _for_environment(text: str) -> str:
+    """An id comes from a transcript: no system takes a NUL, or a value without end."""
+    return text.replace("\0", "")[:4096]
+
+
 def _score(output: str) -> float | None:
     """The number on the last line; None if there is none."""
     lines = output.strip().splitlines()
-    try:
-        return float(lines[-1]) if lines else None
-    except ValueError:
-        return None
+    return float(lines[-1]) if lines and NUMBER.fullmatch(lines[-1].strip()) else None

@@ -136,11 +136,11 @@ def _from_file(path: Path) -> Rules:
     from pydantic import ValidationError
 
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = _plain_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         hint = f"copy the defaults to start from: cp {DEFAULTS_FILE} my-rewards.yaml"
         raise BadInput(f"cannot read {path}: {error.strerror or error}", hint) from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise BadInput(f"{path} is not YAML: {' '.join(str(error).split())[:200]}") from None
     if data is not None and not isinstance(data, dict):
         hint = f"copy the defaults to start from: cp {DEFAULTS_FILE} my-rewards.yaml"
@@ -154,6 +154,19 @@ def _from_file(path: Path) -> Rules:
     rules = msgspec.convert(checked.model_dump(), Rules)
     compiled_rules(rules)
     return rules
+
+
+def _plain_yaml(text: str) -> Any:
+    """A YAML text without aliases: a few lines of them can stand for billions."""
+    import yaml
+
+    class PlainLoader(yaml.SafeLoader):
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.YAMLError("aliases (*name) are not read here")
+            return super().compose_node(parent, index)
+
+    return yaml.load(text, PlainLoader)
 
 
 def _model(kind: type[Struct]) -> Any:

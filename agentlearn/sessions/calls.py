@@ -8,6 +8,8 @@ result's text says of its success is read here too; only fixed wordings count, n
 from __future__ import annotations
 
 import re
+from collections import deque
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -28,6 +30,10 @@ TAGGED_CALL = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 TAGGED_RESULT = re.compile(r"<tool_response>(.*?)(?:</tool_response>|\Z)", re.DOTALL)
 
 
+MOST_LOOKED_AT = 50
+"""So many open calls are looked at to find one by its tool: real ones are a handful."""
+
+
 class Stated(msgspec.Struct, gc=False):
     """What a result that is a JSON object says of itself."""
 
@@ -42,9 +48,12 @@ class OpenCalls:
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self._waiting: dict[str, tuple[str | None, str, str | None]] = {}
-        self._given: dict[str, list[str]] = {}
         self._used: set[str] = set()
+        self._given: dict[str, deque[str]] = {}
+        self._waiting: dict[str, tuple[str | None, str | None]] = {}
+        """The id that a call came with, and the response it is part of, by the id it has here."""
+        self._all = Responses()
+        self._nameless = Responses()
 
     def called(
         self,
@@ -59,33 +68,55 @@ class OpenCalls:
         fresh = id if id and id not in self._used else None
         own = self.draft.called(fresh, tool, arguments, line, at, step)
         self._used.add(own)
-        self._waiting[own] = (id or None, tool, step)
+        self._waiting[own] = (id or None, step)
+        self._all.add(own, tool, step)
         if id:
-            self._given.setdefault(id, []).append(own)
+            self._given.setdefault(id, deque()).append(own)
+        else:
+            self._nameless.add(own, tool, step)
 
     def answered_by(self, id: str | None, tool: str | None = None) -> str:
         """The id of the call that a result answers; an unknown one stays what the result says."""
-        own = self._given[id][0] if id and self._given.get(id) else self._by_place(id, tool)
+        same = self._given.get(id) if id else None
+        while same and same[0] not in self._waiting:
+            same.popleft()
+        if same:
+            own: str | None = same[0]
+        else:
+            # A named id never answers another's call.
+            open_calls = self._nameless if id else self._all
+            own = open_calls.first(tool) or (open_calls.first(None) if tool else None)
         if own is None:
             return id or ""
-        given = self._waiting.pop(own)[0]
-        if given:
-            self._given[given].remove(own)
+        _, step = self._waiting.pop(own)
+        self._all.remove(own, step)
+        self._nameless.remove(own, step)
         return own
 
-    def _by_place(self, id: str | None, tool: str | None) -> str | None:
-        """The first open call of the last response. A named id never answers another's call."""
-        found: str | None = None
-        step: str | None = None
-        for own, (given, name, its_step) in reversed(self._waiting.items()):
-            if (id and given) or (tool and name != tool):
-                continue
-            if found is not None and its_step != step:
-                break
-            found, step = own, its_step
-        if found is None and tool:
-            return self._by_place(id, None)
-        return found
+
+class Responses:
+    """Open calls by the response they are part of, in order."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str | None, dict[str, str]] = {}
+
+    def add(self, own: str, tool: str, step: str | None) -> None:
+        self._calls.setdefault(step, {})[own] = tool
+
+    def remove(self, own: str, step: str | None) -> None:
+        calls = self._calls.get(step)
+        if calls is not None:
+            calls.pop(own, None)
+            if not calls:
+                del self._calls[step]
+
+    def first(self, tool: str | None) -> str | None:
+        """The first open call of the last response that has one (of this tool)."""
+        for calls in islice(reversed(self._calls.values()), MOST_LOOKED_AT):
+            for own, name in islice(calls.items(), MOST_LOOKED_AT):
+                if tool is None or name == tool:
+                    return own
+        return None
 
 
 def exit_code_in(text: str) -> int | None:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Raw, Struct
 
 from agentlearn.sessions import document
 from agentlearn.sessions.text import MOST_DEPTH, sized_tag, without_data_uris
 from agentlearn.sessions.values import Role
 
-REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
-COMMAND = re.compile(r"<command-name>\s*(\S+?)\s*</command-name>")
-COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 HARNESS_TAGS = (
     "<local-command-caveat>", "<local-command-stdout>", "<local-command-stderr>",
     "<command-name>", "<command-message>", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
@@ -81,7 +76,27 @@ def raw_text(raw: Raw) -> str:
 
 def strip_reminders(text: str) -> str:
     """A prompt without the notes that the harness puts inside it."""
-    return REMINDER.sub("", text) if "<system-reminder>" in text else text
+    kept: list[str] = []
+    place = 0
+    while (found := _tagged(text, "system-reminder", place)) is not None:
+        start, after, _ = found
+        kept.append(text[place:start])
+        place = after
+        while text[place : place + 1].isspace():
+            place += 1
+    return "".join([*kept, text[place:]]) if kept else text
+
+
+def _tagged(text: str, tag: str, place: int = 0) -> tuple[int, int, str] | None:
+    """Where a tag opens, where it has closed, and what stands inside.
+
+    By plain search: a pattern would try every opening of a text that never closes one.
+    """
+    start = text.find(f"<{tag}>", place)
+    end = text.find(f"</{tag}>", start) if start >= 0 else -1
+    if end < 0:
+        return None
+    return start, end + len(tag) + 3, text[start + len(tag) + 2 : end]
 
 
 def typed_by(text: str) -> tuple[Role, str]:
@@ -92,7 +107,7 @@ def typed_by(text: str) -> tuple[Role, str]:
     head = text.lstrip()
     if not head.startswith(HARNESS_TAGS):
         return "user", text
-    command, args = COMMAND.search(head), COMMAND_ARGS.search(head)
-    if command and args and args[1].strip():
-        return "user", f"{command[1]} {args[1].strip()}"
+    command, args = _tagged(head, "command-name"), _tagged(head, "command-args")
+    if command and args and args[2].strip():
+        return "user", f"{command[2].strip()} {args[2].strip()}"
     return "system", text

@@ -324,7 +324,7 @@ class Chain:
 
     def finish(self, source: Source) -> Session:
         draft = self.draft
-        for waiting in self.queue.waiting:  # typed, and the agent never came to it
+        for waiting in self.queue.left():  # typed, and the agent never came to it
             draft.said("user", waiting.text, waiting.line, waiting.at)
         if self.side:
             draft.id = self.key

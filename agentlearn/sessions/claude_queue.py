@@ -7,6 +7,8 @@ middle of a turn: older files say nothing more of them, newer ones repeat them a
 
 from __future__ import annotations
 
+from collections import Counter, deque
+
 from msgspec import Struct
 
 BY_HARNESS = ('{"task_id"', "<task-notification>")
@@ -18,32 +20,51 @@ class Waiting(Struct, gc=False):
     text: str
     line: int
     at: str | None
+    gone: bool = False
 
 
 class Queue:
     def __init__(self) -> None:
-        self.waiting: list[Waiting] = []
-        self.handed_on: list[str] = []
+        self._waiting: deque[Waiting] = deque()
+        self._by_text: dict[str, deque[Waiting]] = {}
+        self._handed_on: Counter[str] = Counter()
 
     def operate(self, operation: str | None, text: str, line: int, at: str | None) -> str:
         """Follow one operation; the words that it says by itself are returned."""
         if operation == "enqueue":
             by_harness = text.lstrip().startswith(BY_HARNESS)
-            self.waiting.append(Waiting("" if by_harness else text, line, at))
+            words = Waiting("" if by_harness else text, line, at)
+            self._waiting.append(words)
+            self._by_text.setdefault(words.text, deque()).append(words)
         elif operation == "popAll":
-            self.waiting.clear()
-        elif operation == "dequeue" and self.waiting:
-            self.handed_on.append(self.waiting.pop(0).text)
-        elif operation == "remove" and self.waiting and not text:
-            return self.waiting.pop(0).text
+            self._waiting.clear()
+            self._by_text.clear()
+        elif operation == "dequeue":
+            self._handed_on[self._next()] += 1
+        elif operation == "remove" and not text:
+            return self._next()
+        return ""
+
+    def _next(self) -> str:
+        while self._waiting:
+            words = self._waiting.popleft()
+            if not words.gone:
+                words.gone = True
+                return words.text
         return ""
 
     def arrived(self, text: str) -> None:
         """Words that were waiting stand in the file as a prompt of their own."""
-        if text in self.handed_on:
-            self.handed_on.remove(text)
+        if self._handed_on[text] > 0:
+            self._handed_on[text] -= 1
             return
-        for place, words in enumerate(self.waiting):
-            if words.text == text:
-                del self.waiting[place]
+        same = self._by_text.get(text, ())
+        while same:
+            words = same.popleft()
+            if not words.gone:
+                words.gone = True
                 return
+
+    def left(self) -> list[Waiting]:
+        """What the agent never came to."""
+        return [words for words in self._waiting if not words.gone]

@@ -131,7 +131,7 @@ def _refuse_foreign(path: Path, file: int) -> None:
 
 
 def _append(file: int, fields: dict[str, Any]) -> None:
-    kept = {name: value for name, value in fields.items() if value is not None}
+    kept = {name: _text(value) for name, value in fields.items() if value is not None}
     line = orjson.dumps(kept, option=orjson.OPT_APPEND_NEWLINE)
     size = os.fstat(file).st_size
     if size and os.pread(file, 1, size - 1) != b"\n":
@@ -141,6 +141,15 @@ def _append(file: int, fields: dict[str, Any]) -> None:
         os.ftruncate(file, size)
         raise BadInput("the disk is full: nothing was recorded")
     os.fsync(file)
+
+
+def _text(value: Any) -> Any:
+    """Words from a command line need not be UTF-8; what is not becomes a mark."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if isinstance(value, dict):
+        return {key: _text(item) for key, item in value.items()}
+    return value
 
 
 def _open_session(path: Path, file: int, wanted: str | None) -> str:

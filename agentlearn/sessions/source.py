@@ -18,6 +18,8 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
 SQLITE = b"SQLite format 3\x00"
+MOST_EXPANDED = 256 * 1024 * 1024
+"""A file that is one JSON value is held in memory as a whole, and archives can be bombs."""
 
 
 class Stream:
@@ -71,9 +73,13 @@ class Stream:
             self._seen(rest)
             self._seen(b"")
             return ahead + rest if rest else ahead
-        parts = [ahead]
+        parts, size = [ahead], len(ahead)
         while more := self._some(1 << 20):
             parts.append(more)
+            size += len(more)
+            if size > MOST_EXPANDED:
+                megabytes = MOST_EXPANDED // 1024 // 1024
+                raise BadInput(f"a compressed file expands to one value of over {megabytes} MB")
         return b"".join(parts)
 
     def _some(self, size: int) -> bytes:
