@@ -1,0 +1,266 @@
+"""What attacks found: each of these once crashed, hung, leaked or wrote where it must not."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agentlearn.sessions.claude_blocks import strip_reminders, typed_by
+from agentlearn.sessions.native import Line, Reading
+from agentlearn.sessions.source import Source
+from tests.commands import HEAD, call, json_of, native_file, started
+from tests.files import lines_file, read_all, read_one
+
+TURN = {"type": "turn", "action": "a", "observation": "o" * 1200, "reward": 1}
+FILLER = [{**HEAD, "id": "first"}, *[TURN] * 900]
+
+
+@pytest.mark.parametrize("metadata", [b'{"x":1e999}', b'{"x":"\xff"}', b'{"x":' + b"[" * 9999])
+def test_metadata_that_cannot_be_decoded(tmp_path: Path, metadata: bytes):
+    path = lines_file(tmp_path / "a.jsonl", FILLER)
+    head = b'{"type":"session","schema":"agentlearn-session/1","id":"s","metadata":'
+    with path.open("ab") as out:
+        out.write(head + metadata + b"}\n" + json.dumps(TURN).encode() + b"\n")
+    sessions = json_of("returns", path)["sessions"]
+    assert sessions[0]["turns"] in (900, 901)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        b'{"type":"turn","action":"a","reward":-0.0}',
+        b'{"type":"turn","action":"a","reward":-1e-400}',
+        b'{"type":"turn","action":"a","reward":{"kind":"negative","value":0}}',
+        b'{"type":"turn","action":"a",\n"reward":0.5}',
+        b'{"type":"turn","action":"a","reward":1}{"type":"turn","action":"b","reward":2}',
+        b'{"type":"turn","action":"a","reward":1} {"type":"turn","action":"b",\n"reward":2}',
+        b'{"type":"session","schema":"agentlearn-session/1","id":""}\n{"type":"turn","reward":1}',
+        b'{"type":"message","role":"user","text":"data:image/png;base64,' + b"A" * 100 + b'"}',
+        b'{"type":"turn","reward":1,"action":' + b"9" * 5000 + b"}",
+        b'\n\r\n{"type":"turn","action":"a","reward":1}\r',
+        b'\xef\xbb\xbf{"type":"turn","action":"a","reward":1}',
+        b'{"type":"turn","\\u0072eward":3}',
+        b'{"type":"turn","reward":1,"reward":2}',
+    ],
+)
+def test_a_large_file_and_a_pipe_give_the_same(tmp_path: Path, last: bytes):
+    path = lines_file(tmp_path / "a.jsonl", [*FILLER, {**HEAD, "id": "s2"}, TURN])
+    path.write_bytes(path.read_bytes() + last + b"\n" + json.dumps(TURN).encode() + b"\n")
+    for rules in ([], ["--rewards", "native"]):
+        scanned = json_of("returns", path, *rules)
+        piped = json_of("returns", "-", *rules, stdin=path.read_bytes())
+        for session in scanned["sessions"] + piped["sessions"]:
+            session["path"] = "-"
+            if session["id"] not in (
+                "first",
+                "s2",
+            ):  # made from bytes, which a pipe has not all yet
+                session["id"] = "made"
+        assert str(scanned) == str(piped), "also the sign of a zero"
+
+
+def test_exit_codes_that_no_program_leaves(tmp_path: Path):
+    huge = 10**30
+    native = lines_file(
+        tmp_path / "native.jsonl",
+        [
+            {**HEAD, "id": "s"},
+            {"type": "call", "id": "c", "tool": "bash", "arguments": {}, "line": huge},
+            {"type": "result", "call_id": "c", "text": "x", "exit_code": huge},
+        ],
+    )
+    output = json.dumps({"output": "x", "metadata": {"exit_code": huge}})
+    codex = lines_file(
+        tmp_path / "codex.jsonl",
+        [
+            {"type": "session_meta", "payload": {"id": "s"}},
+            {"type": "response_item", "payload": {"type": "function_call", "call_id": "c"}},
+            {"type": "response_item",
+             "payload": {"type": "function_call_output", "call_id": "c", "output": output}},
+        ],
+    )  # fmt: skip
+    for path in (native, codex):
+        assert call("convert", path).stdout.count("\n") == 4
+        (turn,) = read_one(path).turns()
+        assert turn.result is not None and turn.result.exit_code is None
+
+
+@pytest.mark.parametrize("session_id", ["a\0b", "x" * 200_000])
+def test_ids_that_fit_no_environment(tmp_path: Path, session_id: str):
+    path = native_file(tmp_path / "a.jsonl", {"id": session_id, "rewards": [0]})
+    (session,) = json_of("returns", path, "--evaluator", "true")["sessions"]
+    assert session["outcome"] == "success"
+
+
+def test_the_end_of_time(tmp_path: Path):
+    head = {"id": "s", "timestamp": "9999-12-31T23:59:59.999Z", "forked_from_id": "p"}
+    line = {"timestamp": head["timestamp"], "type": "session_meta", "payload": head}
+    assert read_one(lines_file(tmp_path / "a.jsonl", [line, line])).id == "s"
+
+
+def test_a_file_is_hashed_once_however_many_sessions_it_holds(tmp_path: Path):
+    class Counting(Source):
+        hashed = 0
+
+        def id_from_bytes(self) -> str:
+            self.hashed += 1
+            return "hash"
+
+    with Counting(lines_file(tmp_path / "a.jsonl", [])) as source:
+        reading = Reading(source)
+        head = Line(type="session", schema="agentlearn-session/1")
+        ids = []
+        for _ in range(50):
+            ids += [s.id for s in reading.take(1, head)]
+            list(reading.take(2, Line(type="turn", action="a")))
+        ids += [s.id for s in reading.rest()]
+    assert (source.hashed, ids) == (1, [f"hash-{number}" for number in range(1, 51)])
+
+
+@pytest.mark.parametrize("tag", ["system-reminder", "command-name", "command-args"])
+def test_tags_that_open_and_never_close(tag: str):
+    text = f"<{tag}>" * 20_000
+    assert strip_reminders(text) == text
+    assert typed_by(text)[1] == text
+    closed = f"<{tag}>x</{tag}>\n" * 5_000 + "word"
+    stripped = strip_reminders(closed)
+    assert stripped == ("word" if tag == "system-reminder" else closed)
+
+
+def test_thousands_of_results_that_answer_nothing(tmp_path: Path):
+    calls = [{"id": f"c{n}", "function": {"name": "f", "arguments": "{}"}} for n in range(8000)]
+    wrong = [{"role": "tool", "tool_call_id": f"x{n}", "content": "?"} for n in range(8000)]
+    nameless = [{"function": {"name": "f", "arguments": "{}"}} for _ in range(8000)]
+    unnamed = [{"role": "tool", "content": str(n)} for n in range(8000)]
+    for asked, answers, results in ((calls, wrong, 0), (nameless, unnamed, 8000)):
+        messages = [{"role": "user", "content": "go"}, {"role": "assistant", "tool_calls": asked}]
+        path = tmp_path / "chat.json"
+        path.write_text(json.dumps({"messages": [*messages, *answers]}))
+        session = read_one(path)
+        assert (session.counts().calls, session.counts().results) == (8000, results)
+    first, second, *_ = session.turns()
+    assert (first.observation, second.observation) == ("0", "1"), "in the order of the calls"
+
+
+@pytest.mark.parametrize(
+    ("yaml", "why"),
+    [
+        ("a: &a {x: 1}\nb: {<<: [*a, *a]}", "is not YAML: aliases (*name) are not read here"),
+        ("verdict: 2024-13-45", "is not YAML: month must be in 1..12"),
+        ("verdict: {pass_at: " + "9" * 5000 + "}", "is not YAML: "),
+    ],
+)
+def test_rules_that_are_a_trap(tmp_path: Path, yaml: str, why: str):
+    path = native_file(tmp_path / "a.jsonl", {"id": "s", "rewards": [0]})
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(yaml)
+    assert why in call("returns", path, "--rewards", rules, code=2).stderr
+
+
+@pytest.mark.parametrize("toml", ["gamma = " + "[" * 20_000, 'rewards = "a\\u0000b"'])
+def test_settings_that_are_a_trap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toml: str):
+    path = native_file(tmp_path / "a.jsonl", {"id": "s", "rewards": [0]})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "agentlearn.toml").write_text(toml)
+    assert call("returns", path, code=2).stderr.startswith("error: ")
+
+
+def test_output_goes_through_no_link_but_the_one_that_was_named(tmp_path: Path):
+    path = native_file(tmp_path / "a.jsonl", {"id": "s", "rewards": [0]})
+    victim = tmp_path / "victim.txt"
+    victim.write_text("precious")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / ".new.jsonl.part").symlink_to(victim)
+    call("convert", path, "--output", folder / "new.jsonl")
+    assert victim.read_text() == "precious"
+    assert not (folder / "new.jsonl").is_symlink()
+    named = tmp_path / "named.jsonl"
+    named.symlink_to(folder / "new.jsonl")
+    (folder / "new.jsonl").write_text("old")
+    call("convert", path, "--output", named)
+    assert named.is_symlink() and read_all(folder / "new.jsonl")[0].id == "s"
+
+
+def test_output_keeps_a_private_file_private(tmp_path: Path):
+    path = native_file(tmp_path / "a.jsonl", {"id": "s", "rewards": [0]})
+    private = tmp_path / "private.jsonl"
+    private.write_text("old")
+    private.chmod(0o600)
+    call("convert", path, "--output", private)
+    assert private.stat().st_mode & 0o777 == 0o600
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    assert "redirect to it" in call("convert", path, "--output", fifo, code=2).stderr
+    assert fifo.is_fifo()
+
+
+@pytest.mark.slow
+def test_a_run_that_is_asked_to_end_leaves_nothing_behind(tmp_path: Path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines_file(tmp_path / "b.jsonl", FILLER).read_bytes() * 60)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    command = [sys.executable, "-m", "agentlearn", "convert", str(path), "-o", str(folder / "o")]
+    process = subprocess.Popen(command)
+    while not any(folder.iterdir()) and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait() == 128 + signal.SIGTERM
+    assert list(folder.iterdir()) == []
+
+
+def test_words_that_are_no_utf_8(tmp_path: Path):
+    file = tmp_path / "r.jsonl"
+    words = [sys.executable, "-m", "agentlearn", "record", str(file), "--goal", b"caf\xe9"]
+    subprocess.run(words, check=True, capture_output=True)
+    assert read_one(file).goal == "caf\ufffd"
+
+
+def test_a_full_disk_and_the_version():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "agentlearn", "--version"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (
+        1, "error: cannot write the version: No space left on device\n",
+    )  # fmt: skip
+
+
+def test_a_closed_stderr_does_not_spill_into_the_result(tmp_path: Path):
+    path = native_file(tmp_path / "a.jsonl", {"id": "s", "rewards": [0]})
+    path.write_text(path.read_text() + "bad line\n")
+    program = f"{sys.executable} -m agentlearn"
+    done = subprocess.run(
+        ["sh", "-c", f"{program} returns {path} --format json 2>&-"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["summary"]["sessions"] == 1
+
+
+def test_a_name_with_a_line_break_begins_no_line(tmp_path: Path):
+    path = tmp_path / "a\nerror: fake.jsonl"
+    native_file(path, {"id": "s", "rewards": [0]})
+    path.write_text(path.read_text() + "bad line\n")
+    done = started("returns", path)
+    assert done.stderr.decode().count("\n") == 1
+    assert "a\\nerror: fake.jsonl" in done.stderr.decode()
+
+
+@pytest.mark.slow
+def test_an_archive_that_is_a_bomb(tmp_path: Path):
+    path = tmp_path / "bomb.json.gz"
+    with gzip.open(path, "wb", compresslevel=1) as out:
+        out.write(b'{"messages":[{"role":"user","content":"hi"}],"x":"')
+        for _ in range(300):
+            out.write(b" " * 1_000_000)
+        out.write(b'"}')
+    error = call("returns", path, code=2).stderr
+    assert error == "error: a compressed file expands to one value of over 256 MB\n"
