@@ -120,8 +120,8 @@ class Source:
     def __init__(self, path: Path | None, raw: IO[bytes] | None = None) -> None:
         self.path = path
         self.name = "-" if path is None else str(path)
-        self._opened = raw
-        self.stream = Stream(decompressed(raw if raw is not None else _open(path)))
+        self._file = raw if raw is not None else _open(path)
+        self.stream = Stream(decompressed(self._file))
         self._is_pipe = path is None or path.is_fifo()
         if self._is_pipe:
             self.stream.keep_digest()
@@ -137,6 +137,7 @@ class Source:
     ) -> None:
         if self.path is not None:
             self.stream.close()
+            self._file.close()  # a decompressor leaves it open
 
     def beside(self, *names: str) -> Path | None:
         """The first of these files that stands in the transcript's folder (`..` is one up)."""
@@ -155,13 +156,12 @@ class Source:
         """
         if self.path is None or self._is_pipe:
             return (self.stream.digest() or "stdin")[:12]
-        again = Stream(decompressed(_open(self.path)))
-        again.keep_digest()
-        block = memoryview(bytearray(1 << 20))
-        while again.readinto(block):
-            pass
-        again.close()
-        return (again.digest() or "")[:12]
+        with Source(self.path) as again:
+            again.stream.keep_digest()
+            block = memoryview(bytearray(1 << 20))
+            while again.stream.readinto(block):
+                pass
+            return (again.stream.digest() or "")[:12]
 
 
 def _open(path: Path | None) -> IO[bytes]:
