@@ -116,7 +116,7 @@ class Patterns:
 
 def _commands_in(code: str) -> str:
     """The commands that a script gives to the shell (Codex in code mode); else the text itself."""
-    found = [match[2] for match in IN_CODE.finditer(code[:8000])]
+    found = [match[2] for match in IN_CODE.finditer(code[:4000])] if "cmd" in code else []
     if not found:
         return code
     return "\n".join(found).replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")

@@ -109,6 +109,8 @@ def judge_output(text: str) -> tuple[Status, int | None]:
     if ABORTED.search(said):
         return "interrupted", None
     if text.startswith("Script completed"):
-        codes = [int(found) for found in IN_SCRIPT.findall(text)]
+        # Looking for the literal first: few outputs have it, and all of each would be searched.
+        found = IN_SCRIPT.findall(text) if '{"chunk_id":"' in text else []
+        codes = [int(code) for code in found]
         return "ok", next(filter(None, codes), 0 if codes else None)
     return "ok", int(code[1]) if code else None

@@ -28,27 +28,40 @@ Warn = Callable[[int, str], None]
 
 def lines(stream: Stream) -> Iterator[tuple[int, memoryview]]:
     """Each line with its number, without its end. The view is only good until the next one."""
+    for first, rows in batches(stream):
+        yield from enumerate(rows, first)
+
+
+def batches(stream: Stream) -> Iterator[tuple[int, list[memoryview]]]:
+    """The lines that one look into the buffer holds, and the number of the first of them.
+
+    Many at a time, because handing on every line by itself takes longer than finding it.
+    """
     buffer = bytearray(BUFFER)
     view = memoryview(buffer)
-    have = number = 0
+    have, number = 0, 1
     while True:
         got = stream.readinto(view[have:])
         end = have + got
         if not got:
             if have:
-                yield number + 1, view[:have]
+                yield number, [view[:have]]
             return
+        rows: list[memoryview] = []
         start = 0
-        while (newline := buffer.find(b"\n", have if start == 0 else start, end)) >= 0:
-            number += 1
-            yield number, view[start:newline]
+        newline = buffer.find(b"\n", have, end)
+        while newline >= 0:
+            rows.append(view[start:newline])
             start = newline + 1
+            newline = buffer.find(b"\n", start, end)
+        yield number, rows
+        number += len(rows)
         have = end - start
         if start:
             view[:have] = bytes(view[start:end])
         elif have == len(buffer):
             if have >= MAX_LINE:
-                raise LineTooLong(number + 1)
+                raise LineTooLong(number)
             bigger = bytearray(2 * len(buffer))
             bigger[:have] = buffer
             buffer, view = bigger, memoryview(bigger)
