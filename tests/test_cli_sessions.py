@@ -179,3 +179,12 @@ def test_what_was_passed_over(tmp_path: Path) -> None:
     result = call("sessions", tmp_path, "--format", "jsonl")
     assert [json.loads(line)["id"] for line in result.stdout.splitlines()] == ["s"]
     assert result.stderr == "note: passed over 2 files without a session\n"
+
+
+def test_every_project_is_named(own_home: Path) -> None:
+    line = {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": "s1", "cwd": "/w/shop"}
+    rows = [{**line, "message": {"role": "user", "content": "hello"}}]
+    lines_file(own_home / ".claude" / "projects" / "-w-shop" / "s1.jsonl", rows)
+    head, row = call("sessions", "--all").stdout.splitlines()
+    assert head.split()[:3] == ["session", "project", "dialect"]
+    assert row.split()[:3] == ["s1", "shop", "claude-code"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -25,7 +26,7 @@ from agentlearn.cli.output import (
 )
 from agentlearn.config import resolve
 from agentlearn.errors import BadInput
-from agentlearn.guard import plain
+from agentlearn.guard import one_line, plain
 from agentlearn.sessions.text import parse_time, seconds_between
 from agentlearn.sessions.values import Session
 
@@ -71,7 +72,8 @@ def main(
     loader = _loader(sessions, every, agent, latest, settings.strict)
     if after is not None:
         loader.leave_out_older(after.timestamp())
-    rows = []
+    rows: list[dict[str, Any]] = []
+    projects: list[str] = []
     shown = 0
     agents: set[str] = set()
     for session in loader.sessions():
@@ -83,6 +85,7 @@ def main(
                 write_bytes(json_line(row))
             else:
                 rows.append(row)
+                projects.append(Path(session.cwd).name if session.cwd else "–")
     if chosen == "json":
         write_json(rows)
     elif chosen == "csv":
@@ -90,7 +93,7 @@ def main(
         for row in rows:
             writer.row(row[column] for column in COLUMNS)
     elif chosen == "text":
-        _print_table(rows)
+        _print_table(rows, projects if every else None)
     if loader.read and not shown:
         print(f"note: {_none_fits(loader.read, agent, since, agents)}", file=sys.stderr)
     loader.finish()
@@ -170,12 +173,15 @@ def _is_wanted(session: Session, after: datetime | None, agent: str | None) -> b
     return last is not None and last >= after
 
 
-def _print_table(rows: list[dict[str, Any]]) -> None:
+def _print_table(rows: list[dict[str, Any]], projects: list[str] | None) -> None:
+    """Oldest first; with every project's sessions, each with its own."""
     shown = []
-    for row in sorted(rows, key=lambda row: row["started_at"] or ""):
+    for place in sorted(range(len(rows)), key=lambda place: rows[place]["started_at"] or ""):
+        row = rows[place]
         shown.append(
             [
                 short_id(row["id"]),
+                *([one_line(projects[place], 20)] if projects else []),
                 row["dialect"],
                 _minute(row["started_at"]),
                 _duration(row["duration_seconds"]),
@@ -187,11 +193,12 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
                 row["goal"] or "",
             ]
         )
-    columns = ["session", "dialect", "started", "took", "turns", "calls", "errors", "stopped"]
+    columns = ["session", *(["project"] if projects else []), "dialect", "started", "took"]
+    columns += ["turns", "calls", "errors", "stopped", "outcome", "goal"]
     write_table(
-        [*columns, "outcome", "goal"],
+        columns,
         shown,
-        stretch=9,
+        stretch=len(columns) - 1,
         droppable=("dialect", "calls", "errors", "started"),
     )
 
