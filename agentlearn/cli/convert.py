@@ -27,9 +27,9 @@ def main(
             write_bytes(line)
     else:
         # The file appears when it is complete: the source may be the same file.
-        with whole_file(output) as unfinished:
-            with unfinished.open("wb") as file:
-                file.writelines(lines)
-            if not loader.read:
-                unfinished.unlink()
+        with (
+            whole_file(output, lambda: loader.read > 0) as unfinished,
+            unfinished.open("wb") as file,
+        ):
+            file.writelines(lines)
     loader.finish()

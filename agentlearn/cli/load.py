@@ -117,14 +117,19 @@ class Loader:
 
     def report(self, session: Session) -> None:
         """What could not be read of a session, in one line."""
-        lost = [warning for warning in session.warnings if warning.lost]
+        lost = [warning for warning in session.warnings if warning.lost and warning.line]
         notes = [warning for warning in session.warnings if not warning.lost]
-        self.lost_lines += len(lost)
+        skipped = sum(warning.count for warning in lost)
+        self.lost_lines += skipped
         where = one_sentence(session.path or session.id)
+        for warning in session.warnings:
+            if warning.lost and not warning.line:  # not a line, but the rest of the file
+                self.lost_lines += 1
+                print(f"warning: {where}: {one_sentence(warning.reason)}", file=sys.stderr)
         if lost:
             numbers = ", ".join(str(warning.line) for warning in lost[:5])
-            more = ", …" if len(lost) > 5 else ""
-            count = f"{len(lost)} line{'s' if len(lost) > 1 else ''}"
+            more = ", …" if skipped > 5 else ""
+            count = f"{skipped} line{'s' if skipped > 1 else ''}"
             why = one_sentence(lost[0].reason)
             print(f"warning: {where}: {count} skipped ({numbers}{more}): {why}", file=sys.stderr)
         for note in notes:

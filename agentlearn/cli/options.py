@@ -51,10 +51,10 @@ Evaluator = Annotated[
     typer.Option(
         "--evaluator",
         metavar="CMD",
-        help="A shell command that judges each session: exit code 0 is success, any other "
-        "failure, or it prints a score on its last line. It gets the session as native JSON lines "
-        "on stdin, AGENTLEARN_SESSION_ID and AGENTLEARN_SESSION_PATH; after 300 seconds it is "
-        "ended and gives no verdict.",
+        help="A shell command that judges each session: an exit code other than 0 is failure; "
+        "with 0, a number on its last line is the score, else it is success. It gets the session "
+        "as native JSON lines on stdin, AGENTLEARN_SESSION_ID and AGENTLEARN_SESSION_PATH; after "
+        "300 seconds it is ended and gives no verdict.",
         show_default=False,
     ),
 ]

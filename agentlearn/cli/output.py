@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,6 @@ def write_bytes(data: bytes) -> None:
     if binary is None:
         sys.stdout.write(data.decode())
     else:
-        sys.stdout.flush()
         binary.write(data)
 
 
@@ -70,8 +69,10 @@ def _as_utf8(value: Any) -> Any:
 
 
 @contextlib.contextmanager
-def whole_file(output: str) -> Iterator[Path]:
-    """A place to write to; what stands there becomes the file when all went well."""
+def whole_file(output: str, is_wanted: Callable[[], bool]) -> Iterator[Path]:
+    """A place to write to; what stands there becomes the file when all went well, if it is wanted:
+    a run that found nothing must not replace what an earlier one wrote.
+    """
     path = Path(output)
     if not path.name or path.is_dir():
         raise BadInput(f"--output {output!r} is no name of a file")
@@ -82,7 +83,7 @@ def whole_file(output: str) -> Iterator[Path]:
     try:
         unfinished = _new_file_beside(path)
         yield unfinished
-        if unfinished.exists():
+        if is_wanted():
             unfinished.replace(path)
     except OSError as error:
         raise AgentlearnError(f"cannot write {output}: {error.strerror or error}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from agentlearn.cli.output import whole_file
@@ -13,7 +13,9 @@ from agentlearn.rewards.draw import SOURCES
 BATCH = 2000
 
 
-def write_parquet(rows: Iterator[dict[str, Any]], output: str) -> None:
+def write_parquet(
+    rows: Iterator[dict[str, Any]], output: str, is_wanted: Callable[[], bool]
+) -> None:
     try:
         import pyarrow as pa  # type: ignore[import-untyped]
         import pyarrow.parquet as pq  # type: ignore[import-untyped]
@@ -32,6 +34,9 @@ def write_parquet(rows: Iterator[dict[str, Any]], output: str) -> None:
             ("done", pa.bool_()),
         ]
     )
-    with whole_file(output) as unfinished, pq.ParquetWriter(unfinished, schema) as writer:
+    with (
+        whole_file(output, is_wanted) as unfinished,
+        pq.ParquetWriter(unfinished, schema) as writer,
+    ):
         while batch := list(itertools.islice(rows, BATCH)):
             writer.write_table(pa.Table.from_pylist(batch, schema=schema))

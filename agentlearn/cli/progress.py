@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, on stderr, and nothing in a pipe."""
+"""Progress of long work: a bar on stderr, if that is a terminal that the result does not share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEW = 20
 
 def with_progress(items: Sequence[T], doing: str, unit: str) -> Iterator[T]:
     """The items one by one."""
-    if len(items) <= FEW or not sys.stderr.isatty():
+    if len(items) <= FEW or not sys.stderr.isatty() or sys.stdout.isatty():
         yield from items
         return
     from rich.console import Console
@@ -26,6 +26,9 @@ def with_progress(items: Sequence[T], doing: str, unit: str) -> Iterator[T]:
         TextColumn(unit),
         TimeElapsedColumn(),
     )
-    # Tables and JSON lines come while the bar is shown: only one of them may own the terminal.
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    # What is printed meanwhile is the result, and it goes where it was sent: not to the bar.
+    with Progress(
+        *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as progress:
         yield from progress.track(items, total=len(items))

@@ -61,19 +61,23 @@ def main(
     if not sessions and not piped_in():
         latest = True  # all sessions of a project are more than anyone wants to read
     loader = Loader(sessions, latest, settings.strict)
+    rules = None
+    if settings.keep == "evidence":
+        from agentlearn.rewards.rules import load_rules
+
+        rules = load_rules(settings.rewards)
     end = "\n" if chosen == "text" and settings.max_chars > 1 else ""
     rendered = []
     found = loader.sessions()
     first = list(itertools.islice(found, 2))
     several = len(first) > 1
     for number, session in enumerate(itertools.chain(first, found)):
-        turns = session.turns()
-        weights = None
-        if settings.keep == "evidence":
-            from agentlearn.rewards.rules import load_rules
+        turns, weights = session.turns(), None
+        if rules is not None:
             from agentlearn.rewards.worth import score_session
 
-            scored = score_session(session, load_rules(settings.rewards), 1.0)
+            scored = score_session(session, rules, 1.0)
+            turns = scored.turns
             weights = [sum(abs(drawn.value) for drawn in each) for each in scored.drawn]
         text = render_session(
             session,
@@ -98,7 +102,8 @@ def main(
             )
             continue
         if several:
-            print(f"{chr(10) if number else ''}# session {one_line(session.id, 200)}")
+            heading = f"{chr(10) if number else ''}# session {one_line(session.id, 200)}\n"
+            write_bytes(heading.encode("utf-8", "replace"))
         write_bytes((text + end).encode("utf-8", "replace"))
     if chosen == "json":
         write_json(rendered)

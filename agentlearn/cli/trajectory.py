@@ -46,15 +46,16 @@ def main(
     if chosen == "parquet":
         from agentlearn.cli.parquet import write_parquet
 
-        write_parquet(rows, str(output))
+        write_parquet(rows, str(output), lambda: loader.read > 0)
     elif output is None:
         _write(chosen, rows)
     else:
-        with whole_file(output) as unfinished:
-            with unfinished.open("w", newline="") as file, contextlib.redirect_stdout(file):
-                _write(chosen, rows)
-            if not loader.read:
-                unfinished.unlink()
+        with (
+            whole_file(output, lambda: loader.read > 0) as unfinished,
+            unfinished.open("w", newline="") as file,
+            contextlib.redirect_stdout(file),
+        ):
+            _write(chosen, rows)
     scorer.finish()
     loader.finish()
 

@@ -45,7 +45,7 @@ class Verdict(Struct, frozen=True, gc=False):
 def draw_rewards(
     session: Session, turns: list[Turn], rules: Rules, verdict: Verdict | None
 ) -> list[list[Drawn]]:
-    """The rewards of each turn. Those drawn for 0 are left out, except where they are stated."""
+    """The rewards of each turn. Drawn for 0 are only verdicts and what is stated."""
     drawn: list[list[Drawn]] = [[] for _ in turns]
     stated = _draw_stated(turns, drawn)
     if not stated and not rules.stated_only:

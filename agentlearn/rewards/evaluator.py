@@ -1,10 +1,10 @@
 """Verdicts from a shell command: it is run once a session, and its exit code or score counts.
 
-The session comes on stdin as native JSON lines; its id and path are in the environment. A number
-on the last line of its output is the score; without one, exit code 0 is success and any other
-failure. A command that hangs, or whose score is no finite number, gives no verdict, and that is
-said; one that cannot be run ends the run. What it leaves running in the background is ended with
-it, and not waited for.
+The session comes on stdin as native JSON lines; its id and path are in the environment. An exit
+code other than 0 is failure; with 0, a number on the last line of the output is the score, and
+without one it is success. A command that hangs, or whose score is no finite number, gives no
+verdict, and that is said; one that cannot be run ends the run. What it leaves running in the
+background is ended with it, and not waited for.
 """
 
 from __future__ import annotations

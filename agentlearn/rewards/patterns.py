@@ -140,7 +140,9 @@ def _any(patterns: tuple[str, ...], flags: int = 0, before: str = "") -> re.Patt
     inline = [_inline(pattern) for pattern in patterns]
     for pattern in inline:
         _compiled(pattern, flags)
-    return _compiled(before + "(?:" + "|".join(inline or ["(?!)"]) + ")", flags | re.MULTILINE)
+    if before:
+        flags |= re.MULTILINE  # every line of a script may begin with a command
+    return _compiled(before + "(?:" + "|".join(inline or ["(?!)"]) + ")", flags)
 
 
 def _inline(pattern: str) -> str:

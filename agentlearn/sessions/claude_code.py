@@ -49,7 +49,7 @@ def read_document(source: Source) -> Iterator[Session]:
     raws = document.items(document.as_object(document.load(source)).get("loglines"))
     reading = Reading(source, unit_is_entry=True)
     holder = Draft(DIALECT, source.name, "entry")
-    lines = document.numbered(raws, Line, holder)
+    lines = document.numbered(raws, Line, holder, warn=reading.warn)
     for session in reading.sessions(lines):
         session.raws.extend(holder.raws)
         yield session

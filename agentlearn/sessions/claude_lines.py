@@ -54,7 +54,6 @@ class Line(Struct, gc=False):
     content: Raw = Raw(b"")
     origin: dict[str, str | None] | None = None
     hookErrors: list[Raw] | None = None
-    summary: str | None = None
     aiTitle: str | None = None
     customTitle: str | None = None
     prUrl: str | None = None

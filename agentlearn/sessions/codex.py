@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, structs
 
 from agentlearn.sessions import document
 from agentlearn.sessions.codex_fork import Fork
 from agentlearn.sessions.codex_mirror import Mirror
 from agentlearn.sessions.codex_output import Part, Wrapped, judge_output, output_text, parts_text
-from agentlearn.sessions.draft import Draft
+from agentlearn.sessions.draft import Draft, possible_exit_code
 from agentlearn.sessions.lines import objects
 from agentlearn.sessions.source import Source
 from agentlearn.sessions.values import Result, Session, Status
@@ -356,8 +356,8 @@ class Reading:
             if status == "ok":
                 status = self.verdicts.get(entry.call_id, status)
             if (code, status) != (entry.exit_code, entry.status):
-                entries[index] = Result(
-                    entry.call_id, entry.packed, entry.line, entry.at, status, code
+                entries[index] = structs.replace(
+                    entry, status=status, exit_code=possible_exit_code(code)
                 )
 
 

@@ -42,7 +42,7 @@ def detect(stream: Stream) -> Detected:
     if head.startswith(SQLITE):
         return Detected("sqlite", "opencode")
     if not head.strip():
-        return Detected("lines", None, "it is empty")
+        return Detected("lines", None, stream.broken or "it is empty")
     if head[:1024].count(b"\x00") * 16 > len(head[:1024]):  # a few are a damaged line
         return Detected("lines", None, "it looks like a binary file")
     found = first_objects(stream)

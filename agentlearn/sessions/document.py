@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from agentlearn.sessions.draft import Draft
-from agentlearn.sessions.lines import decoder, loosened, salvage
+from agentlearn.sessions.lines import Warn, decoder, loosened, salvage
 from agentlearn.sessions.source import Source
 
 T = TypeVar("T")
@@ -98,7 +98,11 @@ def fields(raw: Raw | None) -> Fields:
 
 
 def numbered(
-    raws: list[Raw], kind: type[T], draft: Draft, line: int | None = None
+    raws: list[Raw],
+    kind: type[T],
+    draft: Draft,
+    line: int | None = None,
+    warn: Warn | None = None,
 ) -> Iterator[tuple[int, T]]:
     """Each element as a `kind` with its number from 1. The draft keeps the bytes as evidence.
 
@@ -112,5 +116,5 @@ def numbered(
         try:
             yield number, decode(raw)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            for value in salvage(bytes(raw), number, draft.warn):
+            for value in salvage(bytes(raw), number, warn or draft.warn):
                 yield number, loosened(value, kind)

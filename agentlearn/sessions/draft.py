@@ -85,7 +85,7 @@ class Draft:
         exit_code: int | None = None,
         child: str | None = None,
     ) -> None:
-        code = _exit_code(exit_code)
+        code = possible_exit_code(exit_code)
         self.entries.append(Result(call_id, pack(text), line, at, status, code, child))
 
     def signal(
@@ -108,7 +108,8 @@ class Draft:
         if len(self.warnings) > MAX_WARNINGS:
             first = self.warnings.pop()
             line, lost = first.line, lost or first.lost
-        self.warnings.append(Warning_(line, f"and {self.unlisted} more, from here on", lost))
+        reason = f"and {self.unlisted} more, from here on"
+        self.warnings.append(Warning_(line, reason, lost, self.unlisted))
 
     def finish(self, id: str | None = None) -> Session:
         """The session; its goal is the first thing the person said, where nothing states one."""
@@ -146,13 +147,9 @@ class Draft:
         )
 
 
-def exit_code(value: int | None) -> int | None:
+def possible_exit_code(value: int | None) -> int | None:
     """An exit code, unless no program could have left it."""
     return value if value is not None and -(2**31) <= value < 2**32 else None
-
-
-_exit_code = exit_code
-"""The same, where an argument has its name."""
 
 
 def finite(value: float | None) -> float | None:
@@ -206,10 +203,3 @@ def _shorten(value: Any, cap: int) -> Any:
     if isinstance(value, list):
         return [_shorten(item, cap) for item in value]
     return value
-
-
-def short_hash(data: bytes) -> str:
-    """The id of a session whose dialect has none."""
-    import hashlib
-
-    return hashlib.sha256(data).hexdigest()[:12]

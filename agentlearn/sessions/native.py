@@ -17,12 +17,12 @@ import msgspec
 from msgspec import Raw, Struct
 
 from agentlearn.sessions import document
-from agentlearn.sessions.draft import Draft, exit_code, finite, pack_arguments
+from agentlearn.sessions.draft import Draft, finite, pack_arguments, possible_exit_code
 from agentlearn.sessions.lines import objects
 from agentlearn.sessions.native_values import parse_outcome, parse_reward
 from agentlearn.sessions.source import Source
 from agentlearn.sessions.text import content_text, iso_time
-from agentlearn.sessions.values import Call, Message, Result, Session, Signal, pack
+from agentlearn.sessions.values import Call, Message, Result, Session, Signal, Warning_, pack
 
 DIALECT = "native"
 SCHEMA = "agentlearn-session/1"
@@ -99,17 +99,16 @@ def read_document(source: Source) -> Iterator[Session]:
     value = document.load(source)
     raws = value if isinstance(value, list) else [Raw(msgspec.json.encode(value))]
     reading = Reading(source)
-    for raw in raws:
-        line = next(iter(_decoded(raw)), None)
-        if line is not None:
-            yield reading.whole(
-                0, line, entry_raws=document.items(document.fields(raw).get("turns"))
-            )
-
-
-def _decoded(raw: Raw) -> list[Line]:
     holder = Draft(DIALECT, None)
-    return [line for _, line in document.numbered([raw], Line, holder)]
+    session: Session | None = None
+    for number, line in document.numbered(raws, Line, holder, warn=reading.warn):
+        if session is not None:
+            yield session
+        turns = document.items(document.fields(raws[number - 1]).get("turns"))
+        session = reading.whole(number, line, entry_raws=turns)
+    if session is not None:
+        session.warnings.extend(Warning_(*warning) for warning in reading.unplaced)
+        yield session
 
 
 class Reading:
@@ -144,6 +143,7 @@ class Reading:
 
     def begin(self, number: int, line: Line) -> None:
         if line.id is not None and line.id in self.open:
+            self.current = self.open[line.id]
             self.warn(number, f"session {line.id[:40]!r} begins a second time")
             return
         draft = self.new_draft(line)
@@ -272,7 +272,7 @@ def add_entry(draft: Draft, number: int, line: Line) -> None:
         draft.entries.append(
             Result(
                 line.call_id or "", pack(_plain(line.text)), number, at, line.status,  # type: ignore[arg-type]
-                exit_code(line.exit_code), line.child, came,
+                possible_exit_code(line.exit_code), line.child, came,
             )
         )  # fmt: skip
     elif kind == "signal":

@@ -56,7 +56,10 @@ def select(names: list[str], project: Path, latest: bool = False) -> list[Candid
         unique.setdefault((place, item.only), item)
     kept = {id(item) for item in unique.values()}
     chosen = [item for item in chosen if id(item) in kept]
-    return [_latest(chosen)] if latest else chosen
+    if not latest:
+        return chosen
+    wrong = [item for item in chosen if item.problem is not None]
+    return [*wrong, _latest([item for item in chosen if item.problem is None])]
 
 
 def _candidate(found: Found, project: Path | None) -> Candidate:

@@ -159,6 +159,8 @@ class Warning_(Struct, frozen=True, gc=False):
     reason: str
     lost: bool = True
     """False where nothing was skipped: an unknown line type, a total that disagrees."""
+    count: int = 1
+    """How many this stands for, where there are too many to list."""
 
 
 class Counts(Struct, frozen=True, gc=False):
