@@ -264,3 +264,89 @@ def test_an_archive_that_is_a_bomb(tmp_path: Path):
         out.write(b'"}')
     error = call("returns", path, code=2).stderr
     assert error == "error: a compressed file expands to one value of over 256 MB\n"
+
+
+@pytest.mark.slow
+def test_a_bar_on_the_terminal_takes_nothing_from_the_result(tmp_path: Path):
+    """Many files, stderr on a terminal, stdout in a file: all of the result is in the file."""
+    import pty
+
+    for number in range(30):
+        native_file(tmp_path / "in" / f"{number}.jsonl", {"id": f"s{number}", "rewards": [1]})
+    for words in (["returns", "--per-turn"], ["render"], ["returns", "--explain"]):
+        command = [sys.executable, "-m", "agentlearn", *words, str(tmp_path / "in")]
+        plainly = subprocess.run(command, capture_output=True, check=True).stdout
+        terminal, inside = pty.openpty()
+        with (tmp_path / "out").open("wb") as out:
+            subprocess.run(command, stdout=out, stderr=inside, check=True)
+        os.close(inside)
+        os.close(terminal)
+        assert (tmp_path / "out").read_bytes() == plainly
+
+
+def test_a_run_that_finds_nothing_replaces_no_file(tmp_path: Path):
+    output = tmp_path / "turns"
+    output.write_text("from an earlier run")
+    names = [tmp_path / "no1.jsonl", tmp_path / "no2.jsonl"]
+    for words in (["trajectory", "--format", "parquet"], ["trajectory"], ["convert"]):
+        call(*words, *names, "-o", output, code=2)
+        assert output.read_text() == "from an earlier run"
+    assert [path.name for path in tmp_path.iterdir()] == ["turns"]
+
+
+def test_broken_elements_are_counted(tmp_path: Path):
+    claude = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "hi"}}
+    native = {"goal": "g", "turns": [{"action": "a"}]}
+    for name, value in (("a.json", {"loglines": [claude, 5, "x"]}), ("b.json", [native, 5, "x"])):
+        path = tmp_path / name
+        path.write_text(json.dumps(value))
+        result = call("sessions", path, "--strict", code=2)
+        assert "2 lines skipped (2, 3): not a JSON object" in result.stderr
+    many = native_file(tmp_path / "many.jsonl", {"id": "s", "rewards": [0]})
+    many.write_text(many.read_text() + "broken\n" * 1000)
+    error = call("sessions", many, "--strict", code=2).stderr
+    assert "1000 lines skipped (3, 4, 5, 6, 7, …)" in error
+    assert "--strict: 1000 lines could not be read" in error
+
+
+def test_a_session_that_begins_twice_keeps_its_lines(tmp_path: Path):
+    rows = [
+        {**HEAD, "id": "a"},
+        {"type": "turn", "action": "a1", "session_id": "a"},
+        {**HEAD, "id": "b"},
+        {"type": "turn", "action": "b1"},
+        {**HEAD, "id": "a"},
+        {"type": "turn", "action": "a2"},
+    ]
+    sessions = {s.id: s for s in read_all(lines_file(tmp_path / "s.jsonl", rows))}
+    assert [t.action for t in sessions["a"].turns()] == ["a1", "a2"]
+    assert [t.action for t in sessions["b"].turns()] == ["b1"]
+    assert [w.line for w in sessions["a"].warnings] == [5]
+
+
+def test_only_the_first_words_correct_or_thank(tmp_path: Path):
+    rows = [
+        {**HEAD, "id": "s"},
+        {"type": "message", "role": "assistant", "text": "Done."},
+        {
+            "type": "message",
+            "role": "user",
+            "text": "Good. Next, a page.\nIt does not need a foot.",
+        },
+    ]
+    (session,) = json_of("returns", lines_file(tmp_path / "s.jsonl", rows))["sessions"]
+    assert session["total_reward"] == 0.0
+
+
+def test_a_document_with_nan_is_not_lost(tmp_path: Path):
+    path = tmp_path / "chat.json"
+    path.write_text('{"messages":[{"role":"user","content":"hi"}],"reward":NaN}')
+    (session,) = json_of("sessions", path)
+    assert (session["messages"], session["outcome"]) == (1, "unknown")
+
+
+def test_latest_among_names_of_which_one_is_wrong(tmp_path: Path):
+    good = native_file(tmp_path / "good.jsonl", {"id": "s", "rewards": [0]})
+    result = call("sessions", "--latest", good, tmp_path / "gone.jsonl", "--json", code=2)
+    assert [found["id"] for found in json.loads(result.stdout)] == ["s"]
+    assert "gone.jsonl does not exist" in result.stderr

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from agentlearn.cli.load import Loader
 from agentlearn.config import Settings
 from agentlearn.errors import BadInput
+from agentlearn.guard import one_sentence
 from agentlearn.rewards.rules import load_rules
-from agentlearn.rewards.worth import Scored, Worth, make_worth, score_session
+from agentlearn.rewards.worth import Scored, Worth, score_session
 from agentlearn.sessions.select import Candidate
 from agentlearn.sessions.source import Source
 from agentlearn.sessions.values import Session
@@ -33,6 +37,7 @@ class Scorer:
         self.labels: Any = None
         self.evaluator: Any = None
         self.group_by = group_by
+        self.without_group = 0
         if group_by and group_by not in FIELDS and not group_by.startswith("metadata."):
             known = ", ".join([*FIELDS, "metadata.KEY"])
             raise BadInput(f"--group-by {group_by} is none of {known}")
@@ -85,28 +90,26 @@ class Scorer:
             verdict = self.evaluator.verdict(session)
         scored = score_session(session, self.rules, self.settings.gamma, verdict)
         if self.group_by:
-            worth = make_worth(
-                session,
-                scored.worth.outcome,
-                scored.worth.rewards,
-                scored.worth.sources,
-                self.settings.gamma,
-                task=group_of(session, self.group_by),
-            )
-            return Scored(session, scored.turns, scored.drawn, worth)
+            group = group_of(session, self.group_by)
+            self.without_group += group is None
+            worth = structs.replace(scored.worth, task=session.id if group is None else group)
+            return structs.replace(scored, worth=worth)
         return scored
 
     def finish(self) -> None:
         if self.labels:
             self.labels.tell_unused()
+        if self.without_group:
+            alone = f"{self.without_group} sessions have no {self.group_by}"
+            print(f"note: {one_sentence(alone)}: each is a group of its own", file=sys.stderr)
 
 
-def group_of(session: Session, key: str) -> str:
+def group_of(session: Session, key: str) -> str | None:
     if key.startswith("metadata."):
         value = session.metadata.get(key.removeprefix("metadata."))
     else:
         value = getattr(session, key)
-    return "" if value is None else str(value)
+    return None if value is None else str(value)
 
 
 def _without_texts(worth: Worth) -> Scored:

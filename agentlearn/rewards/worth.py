@@ -68,10 +68,8 @@ def make_worth(
     rewards: list[float],
     sources: dict[str, float],
     gamma: float,
-    task: str | None = None,
 ) -> Worth:
-    if task is None:
-        task = session.metadata.get("task")
+    task = session.metadata.get("task")
     return Worth(
         id=session.id,
         path=session.path,

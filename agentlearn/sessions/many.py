@@ -84,7 +84,7 @@ def elements(
     """
     data = source.stream.peek_all()
     value = document.load(source)
-    parts = value if isinstance(value, list) else [Raw(data.removeprefix(b"\xef\xbb\xbf"))]
+    parts = value if isinstance(value, list) else [Raw(document.strict(data))]
     holder = many.draft()
     if raws is not None:
         holder.raws = raws
