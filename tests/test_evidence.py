@@ -94,8 +94,8 @@ def test_entries_of_one_json_value(tmp_path: Path) -> None:
     found = gather_evidence(session, [(2, 2), (2, 3), (0, 1), (3, 4)])
     # The raw bytes of the element, as they stand in the file.
     raws = [json.dumps(message, indent=1).replace("\n", "\n  ").encode() for message in messages]
-    assert found[0].sha256 == hashlib.sha256(raws[1] + b"\n").hexdigest()
-    assert found[1].sha256 == hashlib.sha256(raws[1] + b"\n" + raws[2] + b"\n").hexdigest()
+    assert found[0].sha256 == hashlib.sha256(raws[1]).hexdigest()
+    assert found[1].sha256 == hashlib.sha256(raws[1] + b"\n" + raws[2]).hexdigest()
     assert [item.sha256 for item in found[2:]] == [None, None]
     (told,) = json_of("returns", path, "--explain")["sessions"][0]["evidence"]
     assert told["evidence"]["unit"] == "entry"

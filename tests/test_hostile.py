@@ -350,3 +350,49 @@ def test_latest_among_names_of_which_one_is_wrong(tmp_path: Path):
     result = call("sessions", "--latest", good, tmp_path / "gone.jsonl", "--json", code=2)
     assert [found["id"] for found in json.loads(result.stdout)] == ["s"]
     assert "gone.jsonl does not exist" in result.stderr
+
+
+def test_a_damaged_archive_in_a_folder_is_named(tmp_path: Path):
+    native_file(tmp_path / "a.jsonl", {"id": "s", "rewards": [0]})
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(b"x" * 5000)[:20] + b"damaged")
+    (tmp_path / "c.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd damaged")
+    result = call("sessions", tmp_path, "--json", code=5)
+    assert len(json.loads(result.stdout)) == 1
+    for name in ("b.jsonl.gz", "c.jsonl.zst"):
+        assert f"{name} cannot be read: the compressed data ends early or is damaged" in (
+            result.stderr
+        )
+
+
+def test_each_line_is_reported_with_its_own_reason(tmp_path: Path):
+    path = native_file(tmp_path / "a.jsonl", {"id": "s", "rewards": [0]})
+    bad = '{"type":"turn","reward":NaN}\nnot json\n{"type":"turn","reward":{"kind":"x"}}\n'
+    path.write_text(path.read_text() + bad)
+    assert call("sessions", path).stderr == (
+        f"warning: {path}: 3 lines skipped (3: NaN is not JSON, 4: not JSON, "
+        "5: reward kind 'x' is none of positive, negative, neutral, terminal)\n"
+    )
+
+
+def test_a_call_cancelled_beside_a_refused_one_is_not_blamed(tmp_path: Path):
+    rows = [
+        {**HEAD, "id": "s"},
+        {"type": "call", "id": "a", "tool": "Edit", "arguments": {}, "step": "r"},
+        {"type": "call", "id": "b", "tool": "Read", "arguments": {}, "step": "r"},
+        {"type": "result", "call_id": "a", "text": "no", "status": "rejected"},
+        {"type": "result", "call_id": "b", "text": "Cancelled", "status": "interrupted"},
+        {"type": "signal", "kind": "interruption"},
+    ]
+    (session,) = json_of("returns", lines_file(tmp_path / "s.jsonl", rows))["sessions"]
+    assert session["rewards"] == [-1.0, 0.0]
+
+
+def test_a_session_alone_needs_no_number(tmp_path: Path):
+    import hashlib
+
+    lines = lines_file(tmp_path / "a.jsonl", [HEAD, {"type": "turn", "action": "a"}])
+    document = tmp_path / "b.json"
+    document.write_text(json.dumps({"goal": "g", "turns": [{"action": "a"}]}, indent=1))
+    for path in (lines, document):
+        (session,) = json_of("sessions", path)
+        assert session["id"] == hashlib.sha256(path.read_bytes()).hexdigest()[:12]

@@ -299,7 +299,11 @@ def test_links_are_read_and_folders_behind_links_are_not(tmp_path: Path, project
     (tmp_path / "d/round").symlink_to(tmp_path / "d")
     (tmp_path / "d/gone.jsonl").symlink_to("nowhere")
     chosen = select([str(tmp_path / "d")], project)
-    assert chosen == [Candidate(tmp_path / "d/link.jsonl", named=False)]
+    names = [tmp_path / "d/gone.jsonl", tmp_path / "d/link.jsonl"]
+    assert chosen == [Candidate(name, named=False) for name in names]
+    result = call("sessions", tmp_path / "d", "--json", code=5)
+    assert [found["id"] for found in json.loads(result.stdout)] == ["a"]
+    assert "gone.jsonl: No such file or directory" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from agentlearn.sessions.discover import changed_at
 from agentlearn.sessions.read import NotATranscript, read_sessions
 from agentlearn.sessions.select import Candidate, select
 from agentlearn.sessions.source import Source
-from agentlearn.sessions.values import Session
+from agentlearn.sessions.values import Session, Warning_
 
 BAD_INPUT = 2
 PART_FAILED = 5
@@ -127,11 +127,8 @@ class Loader:
                 self.lost_lines += 1
                 print(f"warning: {where}: {one_sentence(warning.reason)}", file=sys.stderr)
         if lost:
-            numbers = ", ".join(str(warning.line) for warning in lost[:5])
-            more = ", …" if skipped > 5 else ""
             count = f"{skipped} line{'s' if skipped > 1 else ''}"
-            why = one_sentence(lost[0].reason)
-            print(f"warning: {where}: {count} skipped ({numbers}{more}): {why}", file=sys.stderr)
+            print(f"warning: {where}: {count} skipped {_reasons(lost, skipped)}", file=sys.stderr)
         for note in notes:
             self.notes.setdefault(note.reason, []).append(f"{where}:{note.line}")
 
@@ -159,6 +156,16 @@ class Loader:
             raise typer.Exit(PART_FAILED)
         if code:
             raise typer.Exit(code)
+
+
+def _reasons(lost: list[Warning_], skipped: int) -> str:
+    """Which lines, and why: the reason once if it is the same for all, else after each."""
+    shown, more = lost[:5], ", …" if skipped > 5 else ""
+    if len({warning.reason for warning in shown}) == 1:
+        numbers = ", ".join(str(warning.line) for warning in shown)
+        return f"({numbers}{more}): {one_sentence(shown[0].reason)}"
+    each = ", ".join(f"{warning.line}: {one_sentence(warning.reason)}" for warning in shown)
+    return f"({each}{more})"
 
 
 def piped_in() -> bool:

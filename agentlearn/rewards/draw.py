@@ -99,7 +99,7 @@ def _draw_person(
         if type(entry) is Signal:
             if entry.kind == "interruption":
                 stopped = _turn_before(turns, starts, number, last_words)
-                if stopped is not None and not _was_rejected(turns[stopped]):
+                if stopped is not None and not _was_rejected(turns, stopped):
                     add(stopped, person.interruption, "interruption", entry.line)
             elif entry.kind == "edited" and entry.call_id in by_call:
                 add(by_call[entry.call_id], person.edited, "edited", entry.line)
@@ -118,9 +118,19 @@ def _turn_before(turns: list[Turn], starts: list[int], number: int, since: int) 
     return index
 
 
-def _was_rejected(turn: Turn) -> bool:
-    """A call refused without words is followed by an interruption: one act, not two."""
-    return turn.result is not None and turn.result.status == "rejected"
+def _was_rejected(turns: list[Turn], index: int) -> bool:
+    """A call refused without words is followed by an interruption: one act, not two.
+
+    The calls made beside it are cancelled with it, and may stand after it.
+    """
+    while index >= 0:
+        result = turns[index].result
+        if result is None or result.status not in ("rejected", "interrupted"):
+            return False
+        if result.status == "rejected":
+            return True
+        index -= 1
+    return False
 
 
 def _draw_shaped(

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, structs
 
 from agentlearn.sessions import document
 from agentlearn.sessions.draft import Draft, finite, pack_arguments, possible_exit_code
@@ -108,7 +108,8 @@ def read_document(source: Source) -> Iterator[Session]:
         session = reading.whole(number, line, entry_raws=turns)
     if session is not None:
         session.warnings.extend(Warning_(*warning) for warning in reading.unplaced)
-        yield session
+        is_alone = reading.count == 1 and reading.has_made_ids
+        yield structs.replace(session, id=source.id_from_bytes()) if is_alone else session
 
 
 class Reading:
@@ -167,6 +168,10 @@ class Reading:
         self.unplaced.clear()
         return draft
 
+    @property
+    def has_made_ids(self) -> bool:
+        return self._file_id is not None
+
     def file_id(self) -> str:
         """Hashing a file takes its time: once, however many sessions it holds."""
         if self._file_id is None:
@@ -193,6 +198,9 @@ class Reading:
     def rest(self) -> Iterator[Session]:
         if not self.open and self.unplaced:
             self.open[""] = _Open(self.new_draft(Line()))
+        if self.count == len(self.open) == 1 and self.has_made_ids:
+            (opened,) = self.open.values()
+            opened.draft.id = self.source.id_from_bytes()  # alone, so it needs no number
         for opened in list(self.open.values()):
             yield self.close(opened)
 

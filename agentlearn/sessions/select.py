@@ -127,7 +127,8 @@ def walk(folder: Path) -> Iterator[Path]:
         )
         for name in sorted(files):
             path = Path(here) / name
-            if not name.startswith(".") and path.is_file():
+            # A link to nothing is named, too: that it cannot be read must be said.
+            if not name.startswith(".") and (path.is_file() or path.is_symlink()):
                 yield path
 
 
