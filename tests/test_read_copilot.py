@@ -68,7 +68,7 @@ def test_events(tmp_path):
     assert (session.model, session.version, session.cwd) == ("m", "1.0.77", "/w")
     assert (session.goal, session.metadata) == ("run", {"branch": "main"})
     assert session.started_at == "2026-11-01T08:59:59Z"
-    assert session.ended_at == "2026-11-01T09:00:12Z"
+    assert session.ended_at == "2026-11-01T09:00:13Z"
     assert brief(session) == [
         ("user", "run", 5),
         ("assistant", "Both.", 7),

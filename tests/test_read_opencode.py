@@ -80,7 +80,7 @@ def test_export(tmp_path):
     assert (session.goal, session.parent) == ("run the tests", None)
     assert session.metadata == {"title": "tests"}
     assert session.started_at == "2026-10-26T07:33:20.000Z"
-    assert session.ended_at == "2026-10-26T07:33:23.000Z"
+    assert session.ended_at == "2026-10-26T07:34:50.000Z"
     assert brief(session) == [
         ("user", "run the tests", 1),
         ("assistant", "Running.", 2),

@@ -402,3 +402,16 @@ def test_a_conversation_that_is_a_folder_of_events(tmp_path: Path):
         (found,) = json.loads(result.stdout)
         assert (found["id"], found["dialect"]) == ("abc", "openhands")
         assert (found["goal"], found["calls"], found["errors"]) == ("run\nthe tests", 1, 1)
+
+
+def test_v0_a_result_that_names_only_its_cause(tmp_path):
+    meta = {"function_name": "execute_bash", "tool_call_id": "c1"}
+    events = [
+        {"id": 0, "source": "user", "action": "message", "args": {"content": "go"}},
+        {"id": 1, "source": "agent", "action": "run", "args": {"command": "make"},
+         "tool_call_metadata": meta},
+        {"id": 2, "source": "agent", "observation": "run", "content": "bad", "cause": 1,
+         "extras": {"metadata": {"exit_code": 3}}},
+    ]  # fmt: skip
+    session = read_one(document_file(tmp_path / "v0.json", events))
+    assert (session.counts().results, session.counts().errors) == (1, 1)

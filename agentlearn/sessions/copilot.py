@@ -179,8 +179,10 @@ class _Agent:
         if kind == "session.start":
             draft.id = draft.id or data.sessionId
             draft.version = draft.version or data.copilotVersion
-            draft.started_at = draft.started_at or iso_time(data.startTime)
+            draft.started_at = draft.started_at or iso_time(data.startTime) or at
             draft.model = data.selectedModel or draft.model
+        elif kind == "session.shutdown":
+            draft.ended_at = at
         elif kind == "session.model_change":
             draft.model = data.newModel or draft.model
         elif kind == "session.title_changed" and data.title:

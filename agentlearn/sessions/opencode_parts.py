@@ -241,8 +241,7 @@ class Writing:
             last = draft.entries[-1]
             undone = len(draft.entries) - self.reverted_at
             draft.signal("rollback", "", last.line, undoes=undone)
-        if not any(entry.at for entry in draft.entries):
-            draft.ended_at = self.updated
+        draft.ended_at = self.updated
 
 
 def status_of(status: str, text: str) -> Status:

@@ -98,6 +98,7 @@ class RunV0:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.open: list[str] = []
+        self.of_event: dict[str, str] = {}
         self.asked = False
         self.used = False
         self.steps = 0
@@ -158,6 +159,7 @@ class RunV0:
         own = about.tool_call_id or (f"event-{event}" if isinstance(event, (int, str)) else None)
         call_id = draft.called(own, about.function_name or name, kept, number, at, step)
         self.open.append(call_id)
+        self.of_event[str(event)] = call_id
 
     def observation(self, number: int, name: str, fields: document.Fields, at: str | None) -> None:
         draft = self.draft
@@ -186,7 +188,7 @@ class RunV0:
     def answered(self, fields: document.Fields) -> str | None:
         """The call that an observation belongs to, which waits no longer."""
         cause = document.value_of(fields.get("cause"))
-        named = (_call_metadata(fields).tool_call_id, f"event-{cause}")
+        named = (_call_metadata(fields).tool_call_id, self.of_event.get(str(cause)))
         found = next((id for id in named if id in self.open), None)
         if found is None and self.open and cause is None and named[0] is None:
             found = self.open[-1]
