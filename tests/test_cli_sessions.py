@@ -188,3 +188,13 @@ def test_every_project_is_named(own_home: Path) -> None:
     head, row = call("sessions", "--all").stdout.splitlines()
     assert head.split()[:3] == ["session", "project", "dialect"]
     assert row.split()[:3] == ["s1", "shop", "claude-code"]
+
+
+def test_pitfall_11_a_session_that_stands_in_several_files_is_told(tmp_path: Path) -> None:
+    """Stores keep a session as it grows: each file is read, and that they are one is said."""
+    one = native_file(tmp_path / "a.jsonl", {"id": "s1", "rewards": [1]})
+    two = native_file(tmp_path / "b.jsonl", {"id": "s1", "rewards": [1, 1]})
+    native_file(tmp_path / "c.jsonl", {"id": "s2", "rewards": [1]})
+    result = call("sessions", tmp_path, "--json")
+    assert [found["id"] for found in json.loads(result.stdout)] == ["s1", "s1", "s2"]
+    assert result.stderr == f"note: the same session counts once a file: s1 in {one} and {two}\n"

@@ -39,6 +39,9 @@ class Loader:
         self.broken = 0
         self.lost_lines = 0
         self.may_be_empty = False
+        self.seen: dict[tuple[str, str], str | None] = {}
+        self.again: list[str] = []
+        """Sessions met in a second file: agents copy them, and stores keep them as they grow."""
         self.notes: dict[str, list[str]] = {}
         """What was not understood, and where: the same thing is told once, at the end."""
 
@@ -129,6 +132,9 @@ class Loader:
         if lost:
             count = f"{skipped} line{'s' if skipped > 1 else ''}"
             print(f"warning: {where}: {count} skipped {_reasons(lost, skipped)}", file=sys.stderr)
+        other = self.seen.setdefault((session.dialect, session.id), session.path)
+        if other != session.path:
+            self.again.append(f"{session.id} in {other} and {session.path}")
         for note in notes:
             self.notes.setdefault(note.reason, []).append(f"{where}:{note.line}")
 
@@ -139,6 +145,10 @@ class Loader:
             print(f"note: {places[0]}{more}: {one_sentence(reason)}", file=sys.stderr)
         if len(self.notes) > MOST_NOTES:
             print(f"note: {len(self.notes) - MOST_NOTES} more notes like these", file=sys.stderr)
+        if self.again:
+            more = f" and {len(self.again) - 1} more" if len(self.again) > 1 else ""
+            first = one_sentence(self.again[0])
+            print(f"note: the same session counts once a file: {first}{more}", file=sys.stderr)
         if self.passed_over:
             files = f"{self.passed_over} file{'s' if self.passed_over > 1 else ''}"
             print(f"note: passed over {files} without a session", file=sys.stderr)
