@@ -124,3 +124,14 @@ def test_sample():
     assert len(sessions) == len({session.id for session in sessions}) == 300
     assert sum(c.messages for c in counts) == 1492
     assert sum(c.calls for c in counts) == sum(c.results for c in counts) == 211
+
+
+def test_a_list_of_one_needs_no_number(tmp_path):
+    import hashlib
+    import json
+
+    from tests.files import read_one
+
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps([{"conversations": [{"from": "human", "value": "hi"}]}]))
+    assert read_one(path).id == hashlib.sha256(path.read_bytes()).hexdigest()[:12]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, TypeVar
 
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from agentlearn.sessions import document
 from agentlearn.sessions.draft import Draft
@@ -63,6 +63,8 @@ class ManySessions:
             yield from self.done(self.draft(), only=True)
         if self._held is not None:
             self._place(self._held.warnings)
+            if self._count == 1 and self._held.id == f"{self._file_id}-1":
+                self._held = structs.replace(self._held, id=self.file_id())  # alone: no number
             yield self._held
 
     def file_id(self) -> str:
