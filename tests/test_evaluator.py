@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agentlearn.cli.evaluator import Evaluator
 from agentlearn.errors import BadInput
-from agentlearn.rewards.evaluator import Evaluator
 from agentlearn.sessions.values import Message, Session
 from tests.commands import HOSTILE, assert_harmless, call, native_file
 

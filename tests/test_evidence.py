@@ -10,11 +10,13 @@ import subprocess
 import threading
 from pathlib import Path
 
+import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentlearn.sessions.evidence import Evidence, cite, gather_evidence
+from agentlearn.sessions.lines import MAX_LINE
 from tests.commands import HEAD, json_of
 from tests.files import document_file, lines_file, read_one
 
@@ -112,6 +114,24 @@ def test_a_named_pipe_is_not_opened_again(tmp_path: Path) -> None:
     writer.join()
     (found,) = gather_evidence(session, [(2, 2)])
     assert found.sha256 is None
+
+
+def test_a_file_that_is_gone_has_no_hash(tmp_path: Path) -> None:
+    path = lines_file(tmp_path / "a.jsonl", LINES)
+    session = read_one(path)
+    path.unlink()
+    (found,) = gather_evidence(session, [(2, 2)])
+    assert (found.path, found.start, found.sha256) == (str(path), 2, None)
+
+
+@pytest.mark.slow
+def test_a_line_too_long_to_read_costs_only_what_follows(tmp_path: Path) -> None:
+    path = lines_file(tmp_path / "a.jsonl", LINES)
+    before = by_sed(path, 2, 3)
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size + MAX_LINE + 1)
+    found = gather_evidence(read_one(path), [(2, 3), (5, 7), (7, 7)])
+    assert [item.sha256 for item in found] == [before, None, None]
 
 
 @settings(max_examples=60, deadline=None)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from agentlearn.cli.labels import Labels
 from agentlearn.errors import BadInput
-from agentlearn.rewards.labels import Labels
 from agentlearn.sessions.values import Session
 
 

@@ -436,6 +436,11 @@ def test_pitfall_09_in_code_mode_nothing_is_made_up(tmp_path):
         ('{"chunk_id":"a1","wall_time_seconds":0.06,"exit_code":1,"output":"FAIL"}', 1),
         ('{"chunk_id":"a1","wall_time_seconds":0,"exit_code":0,"output":"ok"}', 0),
         (
+            '{\n  "chunk_id": "a1",\n  "wall_time_seconds": 0,\n  "exit_code": 3,\n'
+            '  "output": "no"\n}',
+            3,
+        ),
+        (
             '[{"chunk_id":"a1","wall_time_seconds":0,"exit_code":0,"output":"ok"},'
             '{"chunk_id":"a2","wall_time_seconds":0,"exit_code":2,"output":"no"}]',
             2,
@@ -860,7 +865,7 @@ def test_changed_bytes_cost_only_their_lines_codex(tmp_path_factory, seed, chang
         ("entireio__git-sync__34_56387d7a8a_14_full", (4, 4, 0, 0, 0)),
         ("entireio__git-sync__19_1ffd473fdb_0_full", (18, 18, 0, 0, 0)),
         ("entireio__entire-graph__a3_b944375aa8_0_full", (77, 77, 2, 0, 0)),
-        ("entireio__entire-graph__03_0f3d39319d_0_full", (333, 333, 3, 0, 0)),
+        ("entireio__entire-graph__03_0f3d39319d_0_full", (333, 333, 7, 0, 0)),
         ("entireio__skills__31_b0208052bc_0_raw_transcript", (44, 44, 4, 0, 0)),
         ("jazzyalex__agent-sessions__small", (5, 4, 1, 0, 1)),
     ],

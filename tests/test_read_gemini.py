@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from agentlearn.rewards.rules import Rules
+from agentlearn.rewards.worth import score_session
 from agentlearn.sessions.gemini import read_document, read_lines
 from agentlearn.sessions.source import Source
+from agentlearn.sessions.values import Message, Session, Signal
 from tests.files import (
     SAMPLES,
     bent,
@@ -222,12 +229,206 @@ def test_history_that_only_the_context_holds(tmp_path):
     ]
     session = read_one(lines_file(tmp_path / "s.jsonl", lines))
     assert brief(session) == [
-        ("user", "look", 3),
-        ("assistant", "Yes.", 3),
-        ("call", "f1", "read_file", '{"path":"x"}', 3),
+        ("user", "look", 2),
+        ("assistant", "Yes.", 2),
+        ("call", "f1", "read_file", '{"path":"x"}', 2),
         ("result", "f1", "no such file", "error", None, 3),
         ("user", "look", 3),
     ]
+
+
+def read(tmp_path: Path, *lines: Any) -> Session:
+    return read_one(lines_file(tmp_path / "s.jsonl", [HEAD, *lines]))
+
+
+def checkpoint(*messages: Any) -> dict[str, Any]:
+    return {"$set": {"messages": list(messages), "lastUpdated": "2026-11-01T09:09:00Z"}}
+
+
+def test_a_checkpoint_replaces_the_list(tmp_path):
+    first, third = said("m1", "user", "a"), said("m3", "user", "no, that is wrong")
+    failing = called("c1", "make", "boom", "error")
+    session = read(
+        tmp_path,
+        first,
+        said("m2", "gemini", "b", toolCalls=[failing]),
+        third,
+        said("m4", "gemini", "d", toolCalls=[called("c2", "make", "boom", "error")]),
+        checkpoint(third, said("n1", "gemini", "e"), first),
+        said("m5", "gemini", "f"),
+        said("m2", "gemini", "g"),
+        said("m3", "user", "h"),
+    )
+    assert brief(session) == [
+        ("user", "h", 9),
+        ("assistant", "e", 6),
+        ("user", "a", 2),
+        ("assistant", "f", 7),
+        ("assistant", "g", 8),
+    ]
+    assert score_session(session, Rules(), 1.0).worth.total_reward == 0
+    assert session.counts().errors == 0
+    assert not any(turn.undone for turn in session.turns())
+
+
+def test_an_empty_checkpoint_leaves_nothing_but_a_head_may_say_so(tmp_path):
+    asked = said("m1", "user", "a")
+    assert brief(read(tmp_path, asked, checkpoint(), said("m2", "user", "b"))) == [("user", "b", 4)]
+    assert brief(read(tmp_path, asked, {**HEAD, "messages": []})) == [("user", "a", 2)]
+    assert brief(read(tmp_path, asked, {"$set": {"messages": "odd"}})) == [("user", "a", 2)]
+
+
+def test_a_checkpoint_after_a_rewind_keeps_what_the_person_undid(tmp_path):
+    first, answer = said("m1", "user", "a"), said("m2", "gemini", "b")
+    undone = [said("m3", "user", "c"), said("m4", "gemini", "d"), {"$rewindTo": "m3"}]
+    begin = [first, answer, *undone]
+    expected = [
+        ("user", "a", 2), ("assistant", "b", 3),
+        ("user", "c", 4), ("assistant", "d", 5), ("rollback", 2, 6),
+    ]  # fmt: skip
+    again = said("m3", "user", "e")
+    assert brief(read(tmp_path, *begin, checkpoint(first, answer), again)) == [
+        *expected, ("user", "e", 8),
+    ]  # fmt: skip
+    # The message that it followed is gone: what was undone is told all the same.
+    session = read(tmp_path, *begin, again, checkpoint(again, first))
+    assert brief(session) == [
+        ("user", "e", 7), ("user", "a", 2),
+        ("user", "c", 4), ("assistant", "d", 5), ("rollback", 2, 6),
+    ]  # fmt: skip
+    assert [turn.undone for turn in session.turns()] == [1]
+
+
+@pytest.mark.parametrize(("target", "undone"), [("m2", 1), ("m3", 2), ("nobody", 3), ("gone", 3)])
+def test_a_rewind_after_a_checkpoint_goes_by_its_order(tmp_path, target, undone):
+    one, two, three = (said(f"m{n}", "user", f"text {n}") for n in (1, 2, 3))
+    lines = [said("gone", "user", "x"), one, two, three, checkpoint(one, three, two)]
+    assert brief(read(tmp_path, *lines, {"$rewindTo": target})) == [
+        ("user", "text 1", 3), ("user", "text 3", 5), ("user", "text 2", 4),
+        ("rollback", undone, 7),
+    ]  # fmt: skip
+
+
+def test_thousands_of_rewinds(tmp_path):
+    """Each takes back one message more: what was taken back before is not looked at again."""
+    count = 20_000
+    messages = [said(f"m{n}", "user", f"text {n}") for n in range(count)]
+    rewinds = [{"$rewindTo": message["id"]} for message in reversed(messages)]
+    entries = brief(read(tmp_path, *messages, *rewinds))
+    assert [entry[1] for entry in entries[:count]] == [f"text {n}" for n in range(count)]
+    assert [entry[1] for entry in entries[count:]] == list(range(1, 2 * count, 2))
+
+
+def test_repeated_ids_in_a_checkpoint(tmp_path):
+    one = said("m1", "user", "a")
+    session = read(tmp_path, checkpoint(one, said("m2", "gemini", "b"), said("m1", "user", "c")))
+    assert brief(session) == [("user", "c", 2), ("assistant", "b", 2)]
+
+
+def test_a_checkpoint_may_give_new_ids_and_other_words(tmp_path):
+    """What is known is told again by its words, each once; what was recorded is not overwritten."""
+    lines = [
+        said("m1", "user", "yes"),
+        said("m2", "gemini", "", toolCalls=[called("c1", "ls", "a.txt")]),
+        said("m3", "user", "yes"),
+        checkpoint(
+            said("x1", "user", [{"text": "yes"}]),
+            said("x2", "gemini", [{"functionCall": {"id": "c1", "name": "run_shell_command"}}]),
+            said("x3", "user", [{"functionResponse": {"id": "c1", "response": {"output": "-"}}}]),
+            said("x4", "user", [{"text": "yes"}]),
+            said("x5", "user", [{"text": "yes"}]),
+            said("x6", "user", "first"),
+        ),
+    ]
+    assert brief(read(tmp_path, *lines)) == [
+        ("user", "yes", 2),
+        ("call", "c1", "run_shell_command", '{"command":"ls"}', 3),
+        ("result", "c1", "a.txt", "ok", None, 3),
+        ("user", "yes", 4),
+        ("user", "yes", 5),
+        ("user", "first", 5),
+    ]
+    lines += [checkpoint(said("x1", "user", "masked"), said("x6", "user", "second"))]
+    assert brief(read(tmp_path, *lines)) == [("user", "yes", 2), ("user", "second", 6)]
+
+
+def test_notices_stay_with_the_message_they_follow(tmp_path):
+    """The model's context never holds them, so that a checkpoint lacks them all."""
+    cancelled = said("i1", "info", "Request cancelled.")
+    one, two, three = (said(f"m{n}", "gemini", f"text {n}") for n in (1, 2, 3))
+    early = said("i0", "error", "quota")
+    lines = [early, one, cancelled, two, said("i2", "info", "Request cancelled."), three]
+    session = read(tmp_path, *lines, checkpoint(three, one), {"$rewindTo": "i1"})
+    assert brief(session) == [
+        ("api_error", "quota", 2),
+        ("assistant", "text 3", 7),
+        ("assistant", "text 1", 3),
+        ("interruption", "", 4),
+        ("rollback", 1, 9),
+    ]
+
+
+def test_pitfall_05_a_summary_that_comes_again_counts_once_gemini(tmp_path):
+    summary = said("x1", "user", [{"text": "<state_snapshot>we listed</state_snapshot>"}])
+    old, new = said("m1", "user", "question"), said("m2", "user", "next")
+    session = read(
+        tmp_path,
+        old,
+        said("m9", "gemini", "answer"),
+        checkpoint(summary, said("x2", "user", [{"text": "question"}])),
+        new,
+        checkpoint(summary, new, said("x3", "gemini", "later")),
+    )
+    assert brief(session) == [
+        ("user", "question", 2),
+        ("assistant", "answer", 3),
+        ("compaction", "", 4),
+        ("system", "<state_snapshot>we listed</state_snapshot>", 4),
+        ("user", "next", 5),
+        ("assistant", "later", 6),
+    ]
+
+
+IDS = st.sampled_from("abcdef")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("message"), IDS),
+            st.tuples(st.just("rewind"), IDS),
+            st.tuples(st.just("checkpoint"), st.lists(IDS, unique=True)),
+        ),
+        max_size=14,
+    )
+)
+def test_any_log_leaves_what_a_plain_replay_leaves(steps: list[tuple[str, Any]]) -> None:
+    lines: list[Any] = []
+    left: dict[str, dict[str, Any]] = {}
+    for number, (kind, what) in enumerate(steps):
+        if kind == "message":
+            left[what] = said(what + "0", "user", f"text {number}")
+            lines.append(left[what])
+        elif kind == "rewind":
+            names = list(left)
+            for name in names[names.index(what) if what in left else 0 :]:
+                del left[name]
+            lines.append({"$rewindTo": what + "0"})
+        else:
+            left = {
+                name: left.get(name) or said(name + "0", "user", f"text {number} {name}")
+                for name in what
+            }
+            lines.append(checkpoint(*left.values()))
+    with tempfile.TemporaryDirectory() as folder:
+        session = read(Path(folder), said("z0", "user", "start"), {"$rewindTo": "z0"}, *lines)
+    standing: list[str | None] = []
+    for entry in session.entries:
+        if isinstance(entry, Signal):
+            standing[len(standing) - entry.undoes :] = [None] * entry.undoes
+        standing.append(entry.text if isinstance(entry, Message) else None)
+    assert [text for text in standing if text] == [said["content"] for said in left.values()]
 
 
 def test_one_no_is_one_rejection(tmp_path):

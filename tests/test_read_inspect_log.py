@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 import zstandard
 
+from agentlearn.errors import BadInput
 from agentlearn.sessions.inspect_log import MOST_BYTES, read_document, read_zip
 from agentlearn.sessions.read import NotATranscript, read_sessions
 from agentlearn.sessions.source import Source
+from tests.commands import call
 from tests.files import SAMPLES, bent, brief, document_file, read_all, read_one, sample
 
 EVAL = {
@@ -79,9 +81,9 @@ def test_json_log(tmp_path):
         ("call", "c1", "python", '{"code":"2+2"}', 2),
         ("result", "c1", "4", "ok", None, 3),
         ("assistant", "4", 4),
-        ("verdict", "match C", 0),
+        ("verdict", "match C", 5),
     ]
-    assert (session.outcome, session.entries[-1].value, len(session.raws)) == ("success", 1.0, 4)
+    assert (session.outcome, session.entries[-1].value, len(session.raws)) == ("success", 1.0, 5)
     assert session.entries[1].step == session.entries[2].step == "m-c1"
 
 
@@ -115,7 +117,7 @@ def test_values_of_scores(tmp_path, value, score, outcome):
 def test_the_first_scorer_leads_and_all_are_told(tmp_path):
     scores = {"right": {"value": "I"}, "style": {"value": 1}}
     session = read_one(document_file(tmp_path / "x", log(one(asked(), scores=scores))))
-    assert brief(session)[-1] == ("verdict", "right I, style 1", 0)
+    assert brief(session)[-1] == ("verdict", "right I, style 1", 2)
     assert session.outcome == "failure"
 
 
@@ -123,7 +125,7 @@ def test_a_score_that_is_no_number_does_not_cost_the_log(tmp_path):
     path = document_file(tmp_path / "x", log(one(asked(), scores={"s": {"value": float("nan")}})))
     assert "NaN" in path.read_text()
     session = read_one(path)
-    assert (brief(session)[-1], session.outcome) == (("verdict", "s null", 0), "unknown")
+    assert (brief(session)[-1], session.outcome) == (("verdict", "s null", 2), "unknown")
 
 
 @pytest.mark.parametrize(
@@ -207,8 +209,8 @@ def test_pitfall_13_images_become_a_tag_inspect(tmp_path):
 @pytest.mark.parametrize(
     ("more", "entries", "reason"),
     [
-        ({"limit": {"type": "token", "limit": 5}}, [("note", "token limit 5", 0)], "token limit"),
-        ({"limit": {"type": "operator", "limit": 1}}, [("interruption", "", 0)], "operator limit"),
+        ({"limit": {"type": "token", "limit": 5}}, [("note", "token limit 5", 2)], "token limit"),
+        ({"limit": {"type": "operator", "limit": 1}}, [("interruption", "", 2)], "operator limit"),
         ({"error": {"message": "boom\nmore"}}, [("note", "error: boom", 0)], "boom"),
     ],
 )  # fmt: skip
@@ -359,11 +361,45 @@ def test_other_zips_are_refused(tmp_path, members):
         read_all(path)
 
 
-def test_a_cut_zip_is_refused(tmp_path):
-    path = packed(tmp_path / "x.zip", {"header.json": HEADER, "samples/1.json": SAMPLE})
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(NotATranscript, match="broken"):
+def cut(path: Path, to: int) -> Path:
+    path.write_bytes(path.read_bytes()[:to])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "to"), [("x.zip", -40), ("x.zip", 60), ("x.eval", -40), ("x.eval", 35), ("x.eval", 9)]
+)
+def test_a_cut_log_is_damaged_not_something_else(tmp_path, name, to):
+    path = packed(tmp_path / name, {"header.json": HEADER, "samples/1.json": SAMPLE})
+    with pytest.raises(BadInput, match="the Inspect log is cut or damaged") as caught:
+        read_all(cut(path, to))
+    assert not isinstance(caught.value, NotATranscript)
+
+
+def test_a_log_with_a_damaged_head_is_damaged(tmp_path):
+    path = packed(tmp_path / "x", {"header.json": HEADER, "s": "x"}, zipfile.ZIP_STORED)
+    path.write_bytes(path.read_bytes().replace(b'"eval"', b'"evil"', 1))
+    with pytest.raises(BadInput, match=r"damaged: header.json cannot be unpacked: Bad CRC-32"):
         read_all(path)
+
+
+def test_a_cut_zip_of_something_else_is_no_transcript(tmp_path):
+    path = cut(packed(tmp_path / "x.zip", {"word/document.xml": "<x/>" * 99}), -40)
+    with pytest.raises(NotATranscript, match="a zip archive that is broken"):
+        read_all(path)
+
+
+def test_damaged_logs_in_a_folder_are_named_and_other_zips_passed_over(tmp_path):
+    members = {"header.json": HEADER, "samples/1.json": SAMPLE}
+    packed(tmp_path / "a.eval", members)
+    damaged = cut(packed(tmp_path / "b.eval", members), -40)
+    packed(tmp_path / "c.zip", {"a.txt": "x"})
+    cut(packed(tmp_path / "d.zip", {"a.txt": "x"}), -10)
+    result = call("sessions", tmp_path, "--json", code=5)
+    assert len(json.loads(result.stdout)) == 1
+    assert result.stderr.startswith(f"error: {damaged} cannot be read: the Inspect log is cut or ")
+    assert result.stderr.endswith("note: passed over 2 files without a session\n")
+    call("sessions", damaged, code=2)
 
 
 def test_hostile_shapes(tmp_path):

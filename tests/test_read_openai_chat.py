@@ -148,7 +148,7 @@ def test_tau_bench_episodes_have_a_reward_and_reuse_ids(tmp_path):
         ("result", "0", "none", "ok", None, 3),
         ("call", "call-3", "find", '{"n":2}', 4),
         ("result", "call-3", "two", "ok", None, 5),
-        ("verdict", "reward: 1.0", 5),
+        ("verdict", "reward: 1.0", 6),
     ]
     assert (won.outcome, won.metadata) == ("success", {"task": "7", "trial": "1"})
     assert (lost.outcome, lost.metadata) == ("failure", {"task": "8", "trial": "1"})
@@ -165,6 +165,7 @@ def test_tau_bench_episodes_have_a_reward_and_reuse_ids(tmp_path):
         ({"passed": False, "success": True}, ("verdict", "passed: false"), "failure"),
         ({"metadata": {"score": 0.4}}, ("verdict", "score: 0.4"), "failure"),
         ({"reward": -1, "passed": True}, ("verdict", "reward: -1"), "failure"),
+        ({"reward": 10**400, "passed": True}, ("verdict", "passed: true"), "success"),
         ({"score": 87}, ("note", "score: 87, on an unknown scale"), "unknown"),
         ({"success": True}, None, "unknown"),
         ({"metadata": {"success": 1, "label": "good"}}, None, "unknown"),
@@ -174,7 +175,7 @@ def test_tau_bench_episodes_have_a_reward_and_reuse_ids(tmp_path):
 def test_pitfall_15_only_a_judge_gives_a_verdict_openai_chat(tmp_path, beside, signal, outcome):
     session = read_one(document_file(tmp_path / "c.json", {"messages": WEATHER[1:2], **beside}))
     signals = brief(session)[1:]
-    assert signals == ([(*signal, 1)] if signal else [])
+    assert signals == ([(*signal, 2)] if signal else [])
     assert session.outcome == outcome
 
 

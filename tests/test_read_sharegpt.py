@@ -97,7 +97,7 @@ def test_the_chosen_answer_and_a_verdict(tmp_path):
         ("system", "Be kind.", 1),
         ("user", "pick", 1),
         ("assistant", "A", 2),
-        ("verdict", "resolved: true", 2),
+        ("verdict", "resolved: true", 3),
     ]
     assert session.outcome == "success"
 

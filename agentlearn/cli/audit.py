@@ -43,8 +43,8 @@ def main(
     latest: options.Latest = False,
     strict: options.Strict = None,
 ) -> None:
+    from agentlearn.cli.labels import Labels
     from agentlearn.rewards.audit import audit
-    from agentlearn.rewards.labels import Labels
 
     chosen = choose_format(format, json, FORMATS)
     settings = resolve(gamma=gamma, rewards=rewards, strict=strict)

@@ -6,12 +6,13 @@ One bad file never ends a run: it is reported, the others are read, and the exit
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from agentlearn.cli.app import complain
+from agentlearn.cli.app import INTERRUPTED, complain
 from agentlearn.config import find_project
 from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.guard import one_sentence
@@ -21,17 +22,30 @@ from agentlearn.sessions.select import Candidate, select
 from agentlearn.sessions.source import Source
 from agentlearn.sessions.values import Session, Warning_
 
+if TYPE_CHECKING:
+    from agentlearn.sessions.copies import Copies
+
 BAD_INPUT = 2
 PART_FAILED = 5
+WORST_FIRST = (130, 2, 4, 5, 1, 3)
+"""Where several exit codes apply."""
 MOST_NOTES = 10
 
 
 class Loader:
     """The sessions that were asked for."""
 
-    def __init__(self, names: list[str] | None, latest: bool = False, strict: bool = False) -> None:
+    def __init__(
+        self,
+        names: list[str] | None,
+        latest: bool = False,
+        strict: bool = False,
+        keep_bytes: bool = False,
+    ) -> None:
+        """`keep_bytes` of pipes, where evidence will be asked for with its hashes."""
         self.project = find_project()
         self.strict = strict
+        self.keep_bytes = keep_bytes
         self.candidates = self.choose(list(names or []), latest)
         self.read = 0
         self.passed_over = 0
@@ -41,7 +55,8 @@ class Loader:
         self.may_be_empty = False
         self.seen: dict[tuple[str, str], str | None] = {}
         self.again: list[str] = []
-        """Sessions met in a second file: agents copy them, and stores keep them as they grow."""
+        """Sessions met in a second file that is no copy of the first."""
+        self.copies: Copies | None = None
         self.notes: dict[str, list[str]] = {}
         """What was not understood, and where: the same thing is told once, at the end."""
 
@@ -74,7 +89,19 @@ class Loader:
         """The files one by one, with a bar on a terminal if there are many."""
         from agentlearn.cli.progress import with_progress
 
-        return with_progress(self.candidates, "reading", "files")
+        return with_progress(self.without_copies(), "reading", "files")
+
+    def without_copies(self) -> list[Candidate]:
+        """What agents copied from file to file counts once, however the files were found."""
+        # Where one session is asked for by its id, the file that was found for it is read.
+        files = [item.path for item in self.candidates if item.path and not item.only]
+        if len(files) < 2:
+            return self.candidates
+        from agentlearn.sessions.copies import find_copies
+
+        self.copies = find_copies(files)
+        left_out = self.copies.left_out
+        return [item for item in self.candidates if item.only or item.path not in left_out]
 
     def of(self, candidate: Candidate) -> Iterator[Session]:
         """The sessions of one file; what goes wrong with it is told and counted."""
@@ -83,7 +110,9 @@ class Loader:
             self.bad += 1
             return
         try:
-            with Source(candidate.path) as source:
+            with Source(candidate.path, keep=self.keep_bytes) as source:
+                if self.copies and candidate.path in self.copies.shared and not candidate.only:
+                    source.elsewhere = self.copies.shared[candidate.path].lines
                 found = (each for each in read_sessions(source) if _is_wanted(each, candidate))
                 for session in _newest(found) if candidate.newest else found:
                     self.read += 1
@@ -138,6 +167,26 @@ class Loader:
         for note in notes:
             self.notes.setdefault(note.reason, []).append(f"{where}:{note.line}")
 
+    def tell_copies(self) -> None:
+        """What was not read because it stands elsewhere: in one line, with one example."""
+        if self.copies is None:
+            return
+        if left_out := self.copies.left_out:
+            # A person who named a file wants to know what became of it.
+            named = (item.path for item in self.candidates if item.named)
+            path = next((path for path in named if path in left_out), next(iter(left_out)))
+            files = "1 file holds" if len(left_out) == 1 else f"{len(left_out)} files hold"
+            shown = f"{path} (all of it is in {left_out[path]}){_and_more(left_out)}"
+            told = f"{files} nothing that another does not: {one_sentence(shown)}"
+            print(f"note: {told}", file=sys.stderr)
+        if shared := self.copies.shared:
+            path, first = next(iter(shared.items()))
+            files = "1 file repeats" if len(shared) == 1 else f"{len(shared)} files repeat"
+            lines = f"{len(first.lines)} line{'s' if len(first.lines) > 1 else ''}"
+            shown = f"{path} ({lines}, of {first.with_file}){_and_more(shared)}"
+            told = f"{files} lines of another, which count once: {one_sentence(shown)}"
+            print(f"note: {told}", file=sys.stderr)
+
     def finish(self, code: int = 0) -> None:
         """Tell what was passed over, and leave with the exit code that fits."""
         for reason, places in list(self.notes.items())[:MOST_NOTES]:
@@ -145,6 +194,7 @@ class Loader:
             print(f"note: {places[0]}{more}: {one_sentence(reason)}", file=sys.stderr)
         if len(self.notes) > MOST_NOTES:
             print(f"note: {len(self.notes) - MOST_NOTES} more notes like these", file=sys.stderr)
+        self.tell_copies()
         if self.again:
             more = f" and {len(self.again) - 1} more" if len(self.again) > 1 else ""
             first = one_sentence(self.again[0])
@@ -152,6 +202,14 @@ class Loader:
         if self.passed_over:
             files = f"{self.passed_over} file{'s' if self.passed_over > 1 else ''}"
             print(f"note: passed over {files} without a session", file=sys.stderr)
+        if code != INTERRUPTED:
+            self._complain_of_nothing()
+        codes = {code, BAD_INPUT * bool(self.bad), PART_FAILED * bool(self.broken)}
+        worst = next((each for each in WORST_FIRST if each in codes), 0)
+        if worst:
+            raise typer.Exit(worst)
+
+    def _complain_of_nothing(self) -> None:
         if self.read == 0 and not (self.bad or self.broken or self.may_be_empty):
             raise BadInput(
                 "no session was found in what was named",
@@ -160,12 +218,10 @@ class Loader:
         if self.strict and self.lost_lines:
             lines = f"{self.lost_lines} line{'s' if self.lost_lines > 1 else ''}"
             raise BadInput(f"--strict: {lines} could not be read")
-        if self.bad:
-            raise typer.Exit(BAD_INPUT)
-        if self.broken:
-            raise typer.Exit(PART_FAILED)
-        if code:
-            raise typer.Exit(code)
+
+
+def _and_more(things: Sized) -> str:
+    return f" and {len(things) - 1} more" if len(things) > 1 else ""
 
 
 def _reasons(lost: list[Warning_], skipped: int) -> str:

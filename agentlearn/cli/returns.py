@@ -71,7 +71,7 @@ def main(
     printer = output.printer(
         chosen, settings.gamma, per_turn=per_turn, explain=explain, advantage=advantage
     )
-    loader = Loader(sessions, latest, settings.strict)
+    loader = Loader(sessions, latest, settings.strict, keep_bytes=printer.needs_hashes)
     for scored in scorer.score(loader, texts=printer.needs_texts):
         printer.add(scored)
     printer.finish()

@@ -17,10 +17,11 @@ from agentlearn.cli.output import (
     write_table,
 )
 from agentlearn.errors import BadInput
-from agentlearn.guard import one_line, plain
-from agentlearn.rewards.draw import SOURCES
+from agentlearn.guard import one_line, one_sentence
+from agentlearn.rewards.draw import SOURCES, Drawn
 from agentlearn.rewards.summary import METHODS, Summary, advantages
 from agentlearn.rewards.worth import Scored, Worth
+from agentlearn.sessions.values import Place, Session
 
 
 def printer(
@@ -57,7 +58,7 @@ class DataPrinter:
         self.gamma = gamma
         self.explain = explain
         self.advantage = advantage
-        self.needs_texts = explain
+        self.needs_texts = self.needs_hashes = explain
         self.summary = Summary()
         self.waiting: list[tuple[Worth, dict[str, Any]]] = []
         self.streams = format in ("jsonl", "csv") and advantage is None
@@ -124,7 +125,7 @@ def explained(scored: Scored) -> list[dict[str, Any]]:
     from agentlearn.sessions.evidence import gather_evidence
 
     found = [(index, drawn) for index, rewards in enumerate(scored.drawn) for drawn in rewards]
-    evidence = gather_evidence(scored.session, [(drawn.start, drawn.end) for _, drawn in found])
+    evidence = gather_evidence(scored.session, [_place(drawn) for _, drawn in found])
     return [
         {
             "turn": index,
@@ -140,6 +141,10 @@ def explained(scored: Scored) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+def _place(drawn: Drawn) -> tuple[int, int] | Place:
+    return drawn.place or (drawn.start, drawn.end)
+
+
 class TextPrinter:
     """A table of sessions, then a summary; turn by turn if that was asked for."""
 
@@ -149,6 +154,7 @@ class TextPrinter:
         self.explain = explain
         self.advantage = advantage
         self.needs_texts = per_turn or explain
+        self.needs_hashes = False  # people are shown the lines themselves
         self.summary = Summary()
         self.waiting: list[tuple[Worth, dict[str, Any]]] = []
 
@@ -216,22 +222,28 @@ def _print_turns(scored: Scored) -> None:
 
 def _print_reasons(scored: Scored) -> None:
     """Under each reward, the lines that speak for it."""
-    from agentlearn.sessions.evidence import cite
-
-    session = scored.session
     texts = _texts_by_line(scored)
     for index, rewards in enumerate(scored.drawn):
         for drawn in rewards:
-            where = plain(cite(session.id, drawn.start, drawn.end, session.unit))
-            rule = one_line(drawn.rule, 60)
-            if drawn.start == 0:
-                where = "(not in the transcript)"
+            where = one_sentence(_cited(scored.session, drawn))
+            rule = one_line(drawn.rule, 100)
             print(f"  turn {index}  {drawn.value:+.2f}  {drawn.source}: {rule}  {where}")
             for line in sorted({drawn.start, drawn.end} - {0}):
                 for text in texts.get(line, [])[:2]:
                     print(f"      {one_line(text, max(terminal_width() - 6, 40))}")
     if not any(scored.drawn):
         print("  no reward was drawn")
+
+
+def _cited(session: Session, drawn: Drawn) -> str:
+    """Where the lines are. For those of the session that needs no hash, and so no reading."""
+    from agentlearn.sessions.evidence import cite, gather_evidence
+
+    if drawn.place is not None:
+        return str(gather_evidence(session, [drawn.place])[0])
+    if drawn.start == 0:
+        return "(in no file)"
+    return cite(session.id, drawn.start, drawn.end, session.unit)
 
 
 def _texts_by_line(scored: Scored) -> dict[int, list[str]]:

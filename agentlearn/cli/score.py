@@ -42,11 +42,11 @@ class Scorer:
             known = ", ".join([*FIELDS, "metadata.KEY"])
             raise BadInput(f"--group-by {group_by} is none of {known}")
         if labels is not None:
-            from agentlearn.rewards.labels import Labels
+            from agentlearn.cli.labels import Labels
 
             self.labels = Labels(Path(labels))
         if evaluator is not None:
-            from agentlearn.rewards.evaluator import Evaluator
+            from agentlearn.cli.evaluator import Evaluator
 
             self.evaluator = Evaluator(evaluator)
 

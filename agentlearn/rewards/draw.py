@@ -16,7 +16,7 @@ from msgspec import Struct
 from agentlearn.rewards.patterns import Patterns
 from agentlearn.rewards.rules import Rules, compiled_rules
 from agentlearn.sessions.turns import Turn
-from agentlearn.sessions.values import Entry, Message, Session, Signal
+from agentlearn.sessions.values import Call, Entry, Message, Place, Session, Signal
 
 SourceName = Literal["stated", "verdict", "person", "shaped"]
 SOURCES: tuple[SourceName, ...] = ("stated", "verdict", "person", "shaped")
@@ -29,8 +29,10 @@ class Drawn(Struct, frozen=True, gc=False):
     source: SourceName
     rule: str
     start: int
-    """The first line that speaks for it; 0 if that stands in another file."""
+    """The first line that speaks for it; 0 if none of the transcript does."""
     end: int
+    place: Place | None = None
+    """What speaks for it in another file."""
 
 
 class Verdict(Struct, frozen=True, gc=False):
@@ -40,6 +42,9 @@ class Verdict(Struct, frozen=True, gc=False):
     outcome: str | None
     said: str
     line: int = 0
+    """Where the transcript says it; 0 if it does not."""
+    place: Place | None = None
+    """Where another file says it; an evaluator says it in none."""
 
 
 def draw_rewards(
@@ -51,13 +56,14 @@ def draw_rewards(
     if not stated and not rules.stated_only:
         patterns: Patterns = compiled_rules(rules)
         _draw_person(session.entries, turns, rules, patterns, drawn)
-        _draw_shaped(turns, rules, patterns, drawn)
+        _draw_shaped(session.entries, turns, rules, patterns, drawn)
     if verdict is not None and turns:
         value = verdict.score
         if value is None:
             success = verdict.outcome == "success"
             value = rules.verdict.success if success else rules.verdict.failure
-        drawn[-1].append(Drawn(value, "verdict", verdict.said, verdict.line, verdict.line))
+        line = verdict.line
+        drawn[-1].append(Drawn(value, "verdict", verdict.said, line, line, verdict.place))
     return drawn
 
 
@@ -134,13 +140,21 @@ def _was_rejected(turns: list[Turn], index: int) -> bool:
 
 
 def _draw_shaped(
-    turns: list[Turn], rules: Rules, patterns: Patterns, drawn: list[list[Drawn]]
+    entries: list[Entry],
+    turns: list[Turn],
+    rules: Rules,
+    patterns: Patterns,
+    drawn: list[list[Drawn]],
 ) -> None:
+    begun, unfinished = _running(entries, turns)
     for turn, rewards in zip(turns, drawn, strict=True):
         call, result = turn.call, turn.result
         if call is None or result is None:
             continue
-        rule = patterns.judge_call(call, result)
+        if call.id in unfinished and not result.failed:
+            continue  # a command is judged once, by how it ended
+        judged = begun.get(call.id, call) if result.status == "ok" else call
+        rule = patterns.judge_call(judged, result)
         if rule is not None:
             value = getattr(rules.shaped, rule)
             if value:
@@ -148,9 +162,29 @@ def _draw_shaped(
                 rewards.append(Drawn(value, "shaped", rule, lines[0], lines[1]))
 
 
+def _running(entries: list[Entry], turns: list[Turn]) -> tuple[dict[str, Call], set[str]]:
+    """For each call that goes on with an earlier one, the call that began the command; and the
+    calls at whose return it was still running.
+    """
+    begun: dict[str, Call] = {}
+    if not any(turn.call.continues for turn in turns if turn.call is not None):
+        return begun, set()
+    calls: dict[str, Call] = {}
+    unfinished: set[str] = set()
+    for entry in entries:
+        if type(entry) is Call:
+            before = calls.get(entry.continues) if entry.continues is not None else None
+            if before is not None:
+                begun[entry.id] = begun.get(before.id, before)
+                unfinished.add(before.id)
+            calls[entry.id] = entry
+    return begun, unfinished
+
+
 def verdict_inside(session: Session) -> Verdict | None:
     """The verdict that the reader found in the session's files."""
     for entry in reversed(session.entries):
         if type(entry) is Signal and entry.kind == "verdict" and entry.value is not None:
-            return Verdict(entry.value, None, entry.text or "verdict", entry.line)
+            said = entry.text or "verdict"
+            return Verdict(entry.value, None, said, entry.line, entry.place)
     return None

@@ -16,6 +16,8 @@ COMMAND_CHARS = 1200
 OUTPUT_CHARS = 3000
 MENTIONS = ("test", "tox", "nox", "jest", "mocha", "rspec", "phpunit", "bats", "check")
 """Every default pattern for tests needs one of these words, which are quicker to look for."""
+FAILURES = ("fail", "FAIL", "rror", "ERROR")
+"""The same for what tests that failed print."""
 IN_CODE = re.compile(r"""\bcmd["']?\s*:\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
 NO_RUN = re.compile(r"\s(?:--version|--help|--collect-only|--co|--list\S*|--dry-run)(?:\s|$)")
 """Options with which a test program runs no tests."""
@@ -24,6 +26,7 @@ WORD = r"[^\s;&|()]"
 AT_COMMAND = (
     r"(?:^|[;&|(]|\b(?:then|do)\s)[ \t]*(?:\w+=\S*[ \t]+)*"
     r"(?:(?:uv\s+run|poetry\s+run|pdm\s+run|hatch\s+run|pipenv\s+run|npx|bunx|pnpm\s+exec|sudo|time"
+    r"|mise\s+(?:exec|x)|bundle\s+exec|asdf\s+exec"
     rf"|env|nice|xvfb-run|timeout\s+\S+|(?:{WORD}*/)?python[\d.]*|(?:ba|z)?sh)"
     rf"[ \t]+(?:-\S+[ \t]+)*(?:\w+=\S*[ \t]+)*[\"']?)*(?:{WORD}*/)?"
 )
@@ -41,10 +44,12 @@ class Patterns:
         self.correction = _any(words.correction, flags=re.IGNORECASE | re.DOTALL)
         self.thanks = _any(words.thanks, flags=re.IGNORECASE | re.DOTALL)
         self.shell_tools = _compiled(commands.shell_tools)
+        self._is_shell: dict[str, bool] = {}
         self.questions = _compiled(commands.questions)
         self.tests = _any(commands.tests, before=AT_COMMAND)
         self.mentions = MENTIONS if commands.tests == CommandRules().tests else ()
         self.tests_failed = _any(commands.tests_failed)
+        self.failures = FAILURES if commands.tests_failed == CommandRules().tests_failed else ("",)
         self.tests_passed = _any(commands.tests_passed)
         self.searches = _any(commands.searches, before=AT_COMMAND)
         self.malformed = _any(commands.malformed)
@@ -63,6 +68,8 @@ class Patterns:
         """The name of the shaped rule that a call earns, if any."""
         if result.status in ("rejected", "interrupted"):
             return None
+        if not result.failed and not self._may_run_tests(call.arguments):
+            return None  # most calls: what they run need not even be taken out of its JSON
         command = self.command_of(call)
         if command and self.runs_tests(command):
             verdict = self.judge_tests(command, result)
@@ -76,8 +83,11 @@ class Patterns:
             return None
         return "failed_call"
 
+    def _may_run_tests(self, text: str) -> bool:
+        return not self.mentions or any(word in text for word in self.mentions)
+
     def runs_tests(self, command: str) -> bool:
-        if self.mentions and not any(word in command for word in self.mentions):
+        if not self._may_run_tests(command):
             return False
         return self.tests.search(command) is not None and not NO_RUN.search(command)
 
@@ -85,7 +95,8 @@ class Patterns:
         """Whether tests passed or failed. A pipe hides the exit code: then only words count."""
         text = result.text
         tail = text[-OUTPUT_CHARS:]
-        if result.failed or self.tests_failed.search(tail):
+        may_fail = any(word in tail for word in self.failures)
+        if result.failed or (may_fail and self.tests_failed.search(tail)):
             return "tests_failed"
         if self.tests_passed.search(tail):
             return "tests_passed"
@@ -96,7 +107,11 @@ class Patterns:
         """The shell command of a call; empty if it is none. A native action is taken as one."""
         if not call.tool:
             return _ends(call.arguments)
-        if not self.shell_tools.search(call.tool):
+        is_shell = self._is_shell.get(call.tool)
+        if is_shell is None:
+            is_shell = self.shell_tools.search(call.tool) is not None
+            self._is_shell[call.tool] = is_shell
+        if not is_shell:
             return ""
         text = call.arguments
         if not text.startswith("{"):

@@ -41,7 +41,7 @@ KNOWN_TYPES = (
 
 def read_lines(source: Source) -> Iterator[Session]:
     reading = Reading(source)
-    yield from reading.sessions(objects(source.stream, Line, reading.warn))
+    yield from reading.sessions(source.own(objects(source.stream, Line, reading.warn)))
 
 
 def read_document(source: Source) -> Iterator[Session]:

@@ -18,6 +18,7 @@ from agentlearn.sessions import document
 from agentlearn.sessions.codex_fork import Fork
 from agentlearn.sessions.codex_mirror import Mirror
 from agentlearn.sessions.codex_output import Part, Wrapped, judge_output, output_text, parts_text
+from agentlearn.sessions.codex_running import Running
 from agentlearn.sessions.draft import Draft, possible_exit_code
 from agentlearn.sessions.lines import objects
 from agentlearn.sessions.source import Source
@@ -31,7 +32,8 @@ HARNESS = (
     "<subagent_notification>", "<user_action>", "<recommended_plugins>", "<user_instructions>",
     "<INSTRUCTIONS>", "<permissions instructions>",
 )  # fmt: skip
-FAILED = re.compile(rb'\A\s*\{\s*"Err"|"isError"\s*:\s*true')
+FAILED = re.compile(rb'\s*\{\s*"Err"')
+IS_TRUE = re.compile(rb'"isError"\s*:\s*true')
 """The result of a tool that failed, as its raw JSON."""
 STARTING = ("function_call", "custom_tool_call", "local_shell_call")
 KNOWN_TYPES = {
@@ -138,6 +140,7 @@ class Reading:
         self.is_stopped = False
         self.prompts: list[int] = []
         self.calls: set[str] = set()
+        self.running = Running()
         self.said_by_person, self.said_by_agent = Mirror(), Mirror()
         self.exit_codes: dict[str, int] = {}
         self.verdicts: dict[str, Status] = {}
@@ -217,6 +220,7 @@ class Reading:
             draft.entries.clear()
             self.prompts.clear()
             self.calls.clear()
+            self.running.calls.clear()
 
     def item(self, number: int, at: str | None, payload: Payload) -> None:
         draft, kind = self.draft, payload.type
@@ -241,7 +245,10 @@ class Reading:
 
     def call(self, id: str | None, tool: str, arguments: Any, number: int, at: str | None) -> None:
         if id is None or id not in self.calls:
-            self.calls.add(self.draft.called(id, tool, arguments, number, at))
+            running = self.running
+            before = running.before(tool, arguments) if running.calls else None
+            made = self.draft.called(id, tool, arguments, number, at, continues=before)
+            self.calls.add(made)
 
     def message(self, number: int, at: str | None, payload: Payload) -> None:
         text = parts_text(payload.content)
@@ -286,6 +293,7 @@ class Reading:
             code = said_code if said_code is not None else self.exit_codes.get(call_id)
         if status == "ok":
             status = self.verdicts.get(call_id, status)
+        self.running.note(call_id, text)
         self.draft.returned(call_id, text, number, at, status, code)
 
     def event(self, number: int, at: str | None, payload: Payload) -> None:
@@ -312,7 +320,7 @@ class Reading:
             self.exit_codes[call_id] = end.exit_code
         if end.status == "declined":
             self.verdicts[call_id] = "rejected"
-        elif failed or (end.result and FAILED.search(end.result)):
+        elif failed or (end.result and _is_failure(bytes(end.result))):
             self.verdicts[call_id] = "error"
 
     def ended_badly(self, number: int, at: str | None, payload: Payload) -> None:
@@ -368,3 +376,15 @@ def _started_by(source: Raw) -> tuple[bool, str | None]:
     spawn = by_agent.get("thread_spawn") if isinstance(by_agent, dict) else None
     parent = spawn.get("parent_thread_id") if isinstance(spawn, dict) else None
     return bool(by_agent), parent if isinstance(parent, str) else None
+
+
+def _is_failure(result: bytes) -> bool:
+    """Found by plain search: results are long, and an expression would look at every byte."""
+    if FAILED.match(result):
+        return True
+    at = result.find(b'"isError"')
+    while at >= 0:
+        if IS_TRUE.match(result, at):
+            return True
+        at = result.find(b'"isError"', at + 1)
+    return False

@@ -18,10 +18,11 @@ HEADER = re.compile(
 EXIT_CODE = re.compile(r"(?:Process exited with code|Exit code:) (-?\d{1,6})\b")
 OUTPUT = re.compile(r"^Output:\r?$", re.MULTILINE)
 IN_SCRIPT = re.compile(
-    r'(?:^|[\[:,])\{"chunk_id":"[^"]*","wall_time_seconds":[^,]*,"exit_code":(-?\d{1,6})\b',
-    re.MULTILINE,
+    r'"chunk_id":\s*"[^"]*",\s*"wall_time_seconds":[^,]*,'
+    r'\s*"(exit_code|session_id)":\s*(-?\d{1,12})\b'
 )
-"""A script that prints what its commands gave back shows their exit codes."""
+"""It begins with a literal: that is looked for much faster than what may stand before it."""
+BEFORE_IN_SCRIPT = re.compile(r"(?:^[ \t]*|[\[:,] ?)\{\s*\Z", re.MULTILINE)
 REJECTED = "rejected by user"
 ABORTED = re.compile(r"^aborted by user\b", re.MULTILINE)
 FAILED = (
@@ -109,8 +110,17 @@ def judge_output(text: str) -> tuple[Status, int | None]:
     if ABORTED.search(said):
         return "interrupted", None
     if text.startswith("Script completed"):
-        # Looking for the literal first: few outputs have it, and all of each would be searched.
-        found = IN_SCRIPT.findall(text) if '{"chunk_id":"' in text else []
-        codes = [int(code) for code in found]
+        codes = [number for name, number in printed_in_script(text) if name == "exit_code"]
         return "ok", next(filter(None, codes), 0 if codes else None)
     return "ok", int(code[1]) if code else None
+
+
+def printed_in_script(text: str) -> list[tuple[str, int]]:
+    """A script that prints what its commands gave back, on one line or on many, shows how each
+    ended (`exit_code`), or that it still runs (`session_id`).
+    """
+    return [
+        (found[1], int(found[2]))
+        for found in IN_SCRIPT.finditer(text)
+        if BEFORE_IN_SCRIPT.search(text, max(found.start() - 80, 0), found.start())
+    ]

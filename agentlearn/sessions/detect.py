@@ -36,6 +36,8 @@ class Detected(msgspec.Struct, frozen=True):
 
 
 def detect(stream: Stream) -> Detected:
+    if _is_native_head(stream.peek(HEAD, until=b"\n").partition(b"\n")[0]):
+        return Detected("lines", "native")
     head = stream.peek(HEAD)
     if head.startswith(ZIP):
         return Detected("zip", "inspect")
@@ -57,6 +59,22 @@ def detect(stream: Stream) -> Detected:
                     return only_line
             return document
     return _as_lines(found.objects)
+
+
+def _is_native_head(row: bytes) -> bool:
+    """Whether a first line is one of ours: then nothing else need be waited for.
+
+    A session that is one object with all its turns may be a document, and is looked at as such.
+    """
+    if b'"agentlearn-session/' not in row:
+        return False
+    try:
+        value = msgspec.json.decode(row)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return False
+    if not isinstance(value, dict) or "turns" in value:
+        return False
+    return [dialect for dialect, _ in look.at_line(value)] == ["native"]
 
 
 def _is_binary(head: bytes) -> bool:

@@ -13,6 +13,7 @@ from agentlearn.sessions.values import (
     Entry,
     Message,
     Packed,
+    Place,
     Result,
     Role,
     Session,
@@ -69,10 +70,12 @@ class Draft:
         line: int,
         at: str | None = None,
         step: str | None = None,
+        continues: str | None = None,
     ) -> str:
         """A call; without an id of its own it is given one, which is returned."""
         call_id = id or f"call-{len(self.entries)}"
-        self.entries.append(Call(call_id, tool, pack_arguments(arguments), line, at, step))
+        packed = pack_arguments(arguments)
+        self.entries.append(Call(call_id, tool, packed, line, at, step, continues=continues))
         return call_id
 
     def returned(
@@ -97,8 +100,16 @@ class Draft:
         value: float | None = None,
         undoes: int = 0,
         call_id: str | None = None,
+        place: Place | None = None,
     ) -> None:
-        self.entries.append(Signal(kind, pack(text), line, at, finite(value), undoes, call_id))
+        self.entries.append(
+            Signal(kind, pack(text), line, at, finite(value), undoes, call_id, 0, place)
+        )
+
+    def number_after_all(self, raw: bytes) -> int:
+        """The number of an object of a document that stands outside the list of its entries."""
+        self.raws.append(raw)
+        return len(self.raws)
 
     def warn(self, line: int, reason: str, lost: bool = True) -> None:
         if len(self.warnings) < MAX_WARNINGS:
@@ -154,6 +165,16 @@ def possible_exit_code(value: int | None) -> int | None:
 
 def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
+
+
+def finite_number(value: Any) -> float | None:
+    """A number, or a flag as one; None for what is neither, or too large for a float."""
+    if not isinstance(value, (bool, int, float)):
+        return None
+    try:
+        return finite(float(value))
+    except OverflowError:
+        return None
 
 
 def outcome_of(score: float) -> str:

@@ -12,13 +12,14 @@ from typing import Any
 from agentlearn.sessions import document
 from agentlearn.sessions.document import value_of
 from agentlearn.sessions.draft import Draft
-from agentlearn.sessions.gemini_fold import SUMMARY, Fold, Line, Rewind, Said
+from agentlearn.sessions.gemini_fold import SUMMARY, Fold
 from agentlearn.sessions.gemini_parts import (
     exit_code_of,
     is_error_response,
     response_text,
     status_of,
 )
+from agentlearn.sessions.gemini_said import Line, Rewind, Said
 from agentlearn.sessions.lines import loosened, objects
 from agentlearn.sessions.source import Source
 from agentlearn.sessions.values import Session, Signal
@@ -27,6 +28,9 @@ DIALECT = "gemini-cli"
 HARNESS = ("<session_context>", "<hook_context>", "System: ", "This is the Gemini CLI. We are")
 ACKNOWLEDGED = "Got it. Thanks for the additional context!"
 REFERENCED = "--- Content from referenced files ---"
+
+Responses = dict[str, tuple[dict[str, Any], int]]
+"""What came back from calls, by their ids, where it stands in a message of its own; its line."""
 
 
 def read_lines(source: Source) -> Iterator[Session]:
@@ -63,15 +67,15 @@ class _Writing:
         if self.is_subagent and path is not None and path.parent.parent.name == "chats":
             draft.parent = path.parent.name
         results = {
-            response["id"]: response
-            for item in self.fold.order
+            response["id"]: (response, item.line)
+            for item in self.fold.in_order()
             if isinstance(item, Said)
             for response in item.responses
             if isinstance(response.get("id"), str)
         }
-        for item in self.fold.order:
+        for item in self.fold.in_order():
             if isinstance(item, Rewind):
-                undone = len(draft.entries) - item.first.entry
+                undone = len(draft.entries) - item.gone[0].entry
                 if undone > 0:
                     draft.signal("rollback", "", item.line, undoes=undone)
             else:
@@ -81,7 +85,7 @@ class _Writing:
             draft.ended_at = self.fold.last_updated
         return draft.finish(draft.id or source.id_from_bytes())
 
-    def write(self, message: Said, results: dict[str, Any]) -> None:
+    def write(self, message: Said, results: Responses) -> None:
         kind = message.type
         if kind == "user":
             self.write_prompt(message)
@@ -114,7 +118,7 @@ class _Writing:
             draft.goal = draft.goal or text or None
         draft.said("system" if self.is_subagent else "user", text, message.line, message.at)
 
-    def write_response(self, message: Said, results: dict[str, Any]) -> None:
+    def write_response(self, message: Said, results: Responses) -> None:
         draft = self.draft
         draft.model = message.model or draft.model
         step = str(message.line)
@@ -129,9 +133,9 @@ class _Writing:
         self.calls.update(call_id for call_id, _ in written)
         declined = False
         for call_id, call in written:
-            text, status = call.text, call.status
-            response = results.get(call_id)
-            if status is None and response is not None:
+            text, status, line = call.text, call.status, message.line
+            if status is None and call_id in results:
+                response, line = results[call_id]
                 text = response_text(response)
                 status = status_of(None, text, is_error_response(response))
             if status is None:
@@ -140,7 +144,7 @@ class _Writing:
                 # One no cancels all calls that wait beside it: only the first was asked about.
                 status, declined = ("interrupted" if declined else "rejected"), True
             code = exit_code_of(call.tool, text)
-            draft.returned(call_id, text, message.line, call.at or message.at, status, code)
+            draft.returned(call_id, text, line, call.at or message.at, status, code)
 
     def write_notice(self, message: Said) -> None:
         text = "\n".join(message.words)

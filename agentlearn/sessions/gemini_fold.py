@@ -1,98 +1,28 @@
 """The log of a Gemini CLI session, folded into the messages that it leaves.
 
 A message that comes again under its id replaces the earlier one in its place, `$rewindTo` takes
-back a message and all after it. `$set.messages` is the model's context, not the history: after a
-compression it lacks what was said before, so what it does not hold stays, and only what is new
-in it counts.
+back a message and all after it: the person undid that.
+
+`$set.messages` is a checkpoint, the list as it is from here on. What it holds keeps the line it
+first came from, in the order of the list; what it lacks is no part of the session any more. Two
+things it lacks without meaning it, because it is made from the model's context: notices (they stay
+with the message they follow) and, if it carries the summary of a compression, what was said before
+that. Then all of it stays, and only what is new in the list counts.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from typing import Any
-
-from msgspec import Raw, Struct, field
 
 from agentlearn.sessions.document import value_of
 from agentlearn.sessions.draft import Draft
-from agentlearn.sessions.gemini_parts import (
-    calls_of,
-    is_error_response,
-    responses_of,
-    result_text,
-    status_of,
-    words_of,
-)
+from agentlearn.sessions.gemini_said import Line, Rewind, Said, parsed
 from agentlearn.sessions.lines import loosened
-from agentlearn.sessions.values import Status
 
 SUMMARY = "<state_snapshot>"
-
-
-class ToolCall(Struct):
-    id: str | None = None
-    name: str | None = None
-    args: Raw = Raw(b"")
-    result: Raw = Raw(b"")
-    resultDisplay: Raw = Raw(b"")
-    status: str | None = None
-    timestamp: str | None = None
-
-
-class Line(Struct):
-    """A message, the first line with its metadata, or a change to either."""
-
-    id: str | None = None
-    type: str = ""
-    timestamp: str | None = None
-    content: Raw = Raw(b"")
-    parts: Raw = Raw(b"")
-    displayContent: Raw = Raw(b"")
-    model: str | None = None
-    toolCalls: list[ToolCall] | None = None
-    sessionId: str | None = None
-    startTime: str | None = None
-    lastUpdated: str | None = None
-    kind: str | None = None
-    summary: str | None = None
-    directories: list[str] | None = None
-    messages: Raw = Raw(b"")
-    set: Raw = field(default=Raw(b""), name="$set")
-    rewind_to: str | None = field(default=None, name="$rewindTo")
-
-
-class Called(Struct):
-    id: str | None
-    tool: str
-    arguments: Any
-    text: str
-    status: Status | None
-    at: str | None
-
-
-class Said(Struct, eq=False):
-    """A message of the fold, with nothing left of the line it came from."""
-
-    line: int
-    type: str
-    at: str | None
-    words: list[str]
-    calls: list[Called]
-    responses: list[dict[str, Any]]
-    model: str | None
-    synced: bool = False
-    """It is known from the model's context only."""
-    entry: int = 0
-    """The number of its first entry."""
-
-    def same_as(self, other: Said) -> bool:
-        ids = [call.id for call in self.calls] == [call.id for call in other.calls]
-        return self.type == other.type and self.words == other.words and ids
-
-
-class Rewind(Struct):
-    line: int
-    first: Said
-    """The first message that is taken back."""
+NOTICES = ("info", "warning", "error")
 
 
 class Fold:
@@ -100,10 +30,27 @@ class Fold:
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.order: list[Said | Rewind] = []
-        self.live: dict[str, Said] = {}
+        self.standing: list[Said] = []
+        self.undone: list[Rewind] = []
+        """What was taken back from the start on, so that nothing stands before it."""
+        self.by_name: dict[str, Said] = {}
         self.is_subagent = False
         self.last_updated: str | None = None
+
+    def in_order(self) -> Iterator[Said | Rewind]:
+        """All that was said, and each rewind behind what it took back."""
+        waiting: list[Said | Rewind] = [*reversed(self.standing), *reversed(self.undone)]
+        seen: set[int] = set()
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, Said):
+                yield item
+                waiting += reversed(item.undone)
+            elif id(item) in seen:
+                yield item
+            else:
+                seen.add(id(item))
+                waiting += [item, *reversed(item.gone)]
 
     def take(self, number: int, line: Line) -> None:
         if line.rewind_to is not None:
@@ -114,10 +61,13 @@ class Fold:
             if isinstance(change, dict):
                 messages = change.pop("messages", None)
                 self.metadata(loosened(change, Line))
-                self.context(number, messages)
+                if isinstance(messages, list):
+                    self.checkpoint(number, messages)
         else:
             self.metadata(line)
-            self.context(number, value_of(line.messages))
+            messages = value_of(line.messages)
+            if messages and isinstance(messages, list):  # a head has an empty list at most
+                self.checkpoint(number, messages)
 
     def metadata(self, line: Line) -> None:
         draft = self.draft
@@ -132,79 +82,102 @@ class Fold:
             draft.cwd = line.directories[0]
 
     def message(self, number: int, line: Line, key: str) -> None:
-        known = self.live.get(key)
-        found = _parsed(number, line)
+        known = self.by_name.get(key)
+        found = parsed(number, line)
         if known is None:
-            self.live[key] = found
-            self.order.append(found)
+            self.add(key, found)
         else:
             _replace(known, found)
 
-    def context(self, number: int, messages: Any) -> None:
-        """The model's context as a whole. After a compression old messages have new ids in it."""
-        if not isinstance(messages, list):
-            return
-        found = [loosened(message, Line) for message in messages if isinstance(message, dict)]
-        parsed = [
-            (line.id or f"#{number}-{n}", _parsed(number, line)) for n, line in enumerate(found)
-        ]
-        compressed = any(SUMMARY in word for _, message in parsed for word in message.words)
-        for key, message in parsed:
-            message.synced = True
-            known = self.live.get(key)
-            if known is None and compressed:
-                known = next((old for old in self.live.values() if old.same_as(message)), None)
-                if known is not None:
-                    self.live[key] = known
+    def add(self, key: str, said: Said) -> None:
+        self.standing.append(said)
+        self.name(key, said)
+
+    def name(self, key: str, said: Said) -> None:
+        said.names.append(key)
+        self.by_name[key] = said
+
+    def checkpoint(self, number: int, messages: list[Any]) -> None:
+        listed: dict[str, Said] = {}
+        for place, message in enumerate(messages):
+            if isinstance(message, dict):
+                line = loosened(message, Line)
+                said = listed[line.id or f"#{number}-{place}"] = parsed(number, line)
+                said.synced = True
+        if any(SUMMARY in word for said in listed.values() for word in said.words):
+            self.add_new(listed)
+        else:
+            self.replace_all(listed)
+
+    def add_new(self, listed: dict[str, Said]) -> None:
+        """What a list has beyond all that is known; old messages may have new ids in it."""
+        known = {said.gist: said for said in reversed(self.standing)}
+        for key, said in listed.items():
+            if key not in self.by_name:
+                if said.gist in known:
+                    self.name(key, known[said.gist])
+                else:
+                    known[said.gist] = said
+                    self.add(key, said)
+
+    def replace_all(self, listed: dict[str, Said]) -> None:
+        """The list, with the notices of each message, and with what the person undid."""
+        kept = self.found_again(listed)
+        staying = {id(said) for said in kept}
+        first: list[Said] = []
+        notices, undone = first, self.undone
+        notices_of: dict[int, list[Said]] = {}
+        is_gone = False
+        for said in self.standing:
+            if id(said) in staying:
+                notices = notices_of[id(said)] = []
+                undone, is_gone = said.undone, False
+            elif said.type in NOTICES and not is_gone:
+                notices.append(said)
+                undone = said.undone
+            else:
+                is_gone = True
+                undone.extend(said.undone)
+                for name in said.names:
+                    del self.by_name[name]
+        self.standing = first
+        for said in kept:
+            self.standing += [said, *notices_of.get(id(said), ())]
+
+    def found_again(self, listed: dict[str, Said]) -> list[Said]:
+        """The messages of a list: those that are known already, by id or by words, and the new."""
+        named = {id(self.by_name[key]) for key in listed if key in self.by_name}
+        spare: dict[tuple[Any, ...], deque[Said]] = {}
+        for said in self.standing:
+            if id(said) not in named and (said.words or said.calls):
+                spare.setdefault(said.gist, deque()).append(said)
+        found: dict[int, Said] = {}
+        for key, said in listed.items():
+            known = self.by_name.get(key)
             if known is None:
-                self.live[key] = message
-                self.order.append(message)
-            elif known.synced and not compressed:
-                _replace(known, message)
+                same = spare.get(said.gist)
+                known = same.popleft() if same else said
+                self.name(key, known)
+            elif known.synced and not known.says_same(said):
+                _replace(known, said)
+            found[id(known)] = known
+        return list(found.values())
 
     def rewind(self, number: int, target: str) -> None:
         """That message and all after it are gone; an id that is unknown takes all."""
-        first = self.live.get(target) or next(iter(self.live.values()), None)
-        if first is None:
+        if not self.standing:
             return
-        gone = {id(item) for item in self.order[self.order.index(first) :]}
-        self.live = {key: said for key, said in self.live.items() if id(said) not in gone}
-        self.order.append(Rewind(number, first))
+        first = self.by_name.get(target, self.standing[0])
+        gone: list[Said] = []
+        while not gone or gone[-1] is not first:
+            gone.append(self.standing.pop())
+            for name in gone[-1].names:
+                del self.by_name[name]
+        gone.reverse()
+        (self.standing[-1].undone if self.standing else self.undone).append(Rewind(number, gone))
 
 
 def _replace(known: Said, found: Said) -> None:
-    for name in Said.__struct_fields__:
+    """The same message as it is now; what it is called and what followed it stays."""
+    for name in ("line", "type", "at", "words", "calls", "responses", "model", "synced"):
         setattr(known, name, getattr(found, name))
-
-
-def _parsed(number: int, line: Line) -> Said:
-    content = value_of(line.content)
-    if content is None:
-        content = value_of(line.parts)
-    shown = value_of(line.displayContent) if line.type == "user" else None
-    calls = [_call(call) for call in line.toolCalls or ()]
-    known = {call.id for call in calls}
-    for part in calls_of(content):
-        call_id = part.get("id") if isinstance(part.get("id"), str) else None
-        if call_id is None or call_id not in known:
-            calls.append(_call(loosened(part, ToolCall)))
-    return Said(
-        number,
-        line.type,
-        line.timestamp,
-        words_of(shown) or words_of(content),
-        calls,
-        responses_of(content),
-        line.model,
-    )
-
-
-def _call(call: ToolCall) -> Called:
-    result = value_of(call.result)
-    text = result_text(result)
-    if not text:
-        display = value_of(call.resultDisplay)
-        text = display if isinstance(display, str) else ""
-    failed = any(is_error_response(response) for response in responses_of(result))
-    status = status_of(call.status, text, failed)
-    return Called(call.id, call.name or "", value_of(call.args), text, status, call.timestamp)

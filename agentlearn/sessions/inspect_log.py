@@ -5,6 +5,8 @@ Each sample is a session, read in `inspect_sample`.
 A zip is read one sample at a time, and no more than a gigabyte of any member: a small file can
 unpack to anything. New logs pack with zstd (method 93), which `zipfile` cannot read before
 Python 3.14, so those members are unpacked here.
+
+A log that is damaged is told, which a zip of something else is not: that is just no transcript.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import IO
 
 from msgspec import Raw
 
+from agentlearn.errors import BadInput
 from agentlearn.sessions import document
 from agentlearn.sessions.detect import Detected
 from agentlearn.sessions.draft import Draft
@@ -29,6 +32,8 @@ DIALECT = "inspect"
 MOST_BYTES = 1 << 30
 METHOD_ZSTD = 93
 LOCAL_HEADER = 30
+MEMBERS = ("header.json", "_journal/", "samples/", "summaries.json", "reductions.json")
+"""The names in a log, or what they begin with."""
 BROKEN = (
     OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
 )  # fmt: skip
@@ -46,6 +51,8 @@ def read_zip(source: Source) -> Iterator[Session]:
         try:
             archive = zipfile.ZipFile(file)
         except BROKEN as error:
+            if _begins_like_a_log(source, file):
+                raise _damaged(source, error) from None
             raise _no_log(source, f"it looks like a zip archive that is broken: {error}") from None
         with archive:
             names = dict.fromkeys(archive.namelist())
@@ -53,7 +60,7 @@ def read_zip(source: Source) -> Iterator[Session]:
             try:
                 log = document.fields(_member(archive, file, first)) if first else {}
             except _Unreadable as error:
-                raise _no_log(source, f"it looks like a broken Inspect log: {error}") from None
+                raise _damaged(source, error) from None
             if "eval" not in log:
                 raise _no_log(source, "it looks like a zip archive that is no Inspect log")
             head = _Head(log, source)
@@ -69,6 +76,19 @@ def _no_log(source: Source, why: str) -> Exception:
     from agentlearn.sessions.read import NotATranscript
 
     return NotATranscript(source.name, Detected("zip", None, why))
+
+
+def _damaged(source: Source, error: Exception) -> BadInput:
+    return BadInput(f"{source.name} cannot be read: the Inspect log is cut or damaged: {error}")
+
+
+def _begins_like_a_log(source: Source, file: IO[bytes]) -> bool:
+    """Whether the first member is one of a log's. Where even its name is lost, the file's tells."""
+    file.seek(0)
+    header = file.read(LOCAL_HEADER)
+    name = file.read(int.from_bytes(header[26:28], "little")).decode("utf-8", "replace")
+    is_named_so = source.path is not None and source.path.suffix == ".eval"
+    return name.startswith(MEMBERS) or is_named_so
 
 
 def _opened(source: Source) -> IO[bytes]:

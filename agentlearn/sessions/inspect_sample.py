@@ -146,10 +146,11 @@ class SampleReading:
         limit = document.fields(sample.limit)
         kind = document.text_of(limit.get("type"))
         if kind == "operator":
-            draft.signal("interruption", "", 0)
+            draft.signal("interruption", "", draft.number_after_all(sample.limit))
         elif kind:
             amount = document.value_of(limit.get("limit"))
-            draft.signal("note", f"{kind} limit {amount if amount is not None else ''}".strip(), 0)
+            said = f"{kind} limit {amount if amount is not None else ''}".strip()
+            draft.signal("note", said, draft.number_after_all(sample.limit))
         reason = f"{kind} limit" if kind else None
         if sample.error is not None:
             reason = (sample.error.message or "error").strip().split("\n", 1)[0][:300]
@@ -157,7 +158,8 @@ class SampleReading:
         scores = document.value_of(sample.scores)
         judged = scores if isinstance(scores, dict) and scores else None
         if judged is not None:
-            draft.signal("verdict", _as_words(judged), 0, value=_first_score(judged))
+            number = draft.number_after_all(sample.scores)
+            draft.signal("verdict", _as_words(judged), number, value=_first_score(judged))
         elif reason:
             draft.outcome, draft.reason = "aborted", reason
 

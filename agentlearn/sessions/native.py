@@ -59,6 +59,7 @@ class Line(Struct, gc=False):
     reward: Any = None
     tool: str | None = None
     arguments: Raw = Raw(b"")
+    continues: str | None = None
     call_id: str | None = None
     status: str = "ok"
     exit_code: int | None = None
@@ -272,8 +273,11 @@ def add_entry(draft: Draft, number: int, line: Line) -> None:
         arguments = _arguments(line.arguments)
         reward = parse_reward(line.reward)
         draft.entries.append(
-            Call(call_id, line.tool or "", arguments, number, at, line.step, reward, came)
-        )
+            Call(
+                call_id, line.tool or "", arguments, number, at, line.step, reward, came,
+                line.continues,
+            )
+        )  # fmt: skip
     elif kind == "result":
         if line.status not in STATUSES:
             raise ValueError(f"status {line.status[:40]!r} is none of {', '.join(STATUSES)}")

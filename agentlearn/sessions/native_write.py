@@ -85,7 +85,8 @@ def _fields(entry: Entry, is_native: bool) -> dict[str, Any]:
     if isinstance(entry, Call):
         return {
             "type": "call", "id": entry.id, "tool": entry.tool,
-            "arguments": _arguments(entry.arguments), "reward": _reward(entry),
+            "arguments": _arguments(entry.arguments), "continues": entry.continues,
+            "reward": _reward(entry),
             "at": entry.at, "step": entry.step, "line": line,
         }  # fmt: skip
     if isinstance(entry, Result):

@@ -10,7 +10,6 @@ Messages with Anthropic blocks inside are read too: loggers write whatever they 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,7 +25,7 @@ from agentlearn.sessions.calls import (
     without_thinking,
 )
 from agentlearn.sessions.claude_blocks import Block
-from agentlearn.sessions.draft import Draft
+from agentlearn.sessions.draft import Draft, finite_number
 from agentlearn.sessions.lines import loosened, objects
 from agentlearn.sessions.many import ManySessions, elements
 from agentlearn.sessions.source import Source
@@ -118,7 +117,8 @@ def read_document(source: Source) -> Iterator[Session]:
     alone: Chat | None = None
     for number, row, is_all in elements(source, Row, many, raws):
         if is_conversation(row):
-            yield from many.done(conversation(row, many.draft(), None), only=is_all)
+            draft = conversation(row, many.draft(), None, raws[number - 1])
+            yield from many.done(draft, only=is_all)
         elif row.role is not None:
             if alone is None:
                 alone = Chat(many.draft())
@@ -139,8 +139,11 @@ def _is_there(raw: Raw) -> bool:
     return len(memoryview(raw)) > 0
 
 
-def conversation(row: Row, draft: Draft, line: int | None) -> Draft:
-    """The draft of one conversation; its messages are numbered unless they share a line."""
+def conversation(row: Row, draft: Draft, line: int | None, whole: bytes = b"") -> Draft:
+    """The draft of one conversation; its messages are numbered unless they share a line.
+
+    `whole` is all of it, with what stands beside the messages.
+    """
     raws = document.items(row.messages) or document.items(row.traj)
     raws = raws or document.items(document.fields(row.input).get("messages"))
     preferred = row.preferred_output if _is_there(row.preferred_output) else row.chosen
@@ -158,7 +161,7 @@ def conversation(row: Row, draft: Draft, line: int | None) -> Draft:
         draft.ended_at = iso_time(row.timestamp) or iso_time(created)
     else:
         draft.started_at = iso_time(row.timestamp)
-    verdict(row, draft, line or len(raws))
+    verdict(row, draft, line, whole)
     return draft
 
 
@@ -185,20 +188,21 @@ def about(row: Any, draft: Draft) -> None:
         draft.metadata["trial"] = str(row.trial)
 
 
-def verdict(row: Any, draft: Draft, line: int) -> None:
+def verdict(row: Any, draft: Draft, line: int | None, whole: bytes) -> None:
     """A judge's number beside the messages, or under their metadata."""
     extra = row.metadata if isinstance(row.metadata, dict) else {}
     found = [(key, getattr(row, key)) for key in JUDGED] + [(key, extra.get(key)) for key in JUDGED]
     for key, value in found:
-        if isinstance(value, bool):
-            draft.signal("verdict", f"{key}: {str(value).lower()}", line, value=float(value))
-            return
-        if isinstance(value, (int, float)) and math.isfinite(value):
-            if value > 1:
-                draft.signal("note", f"{key}: {value}, on an unknown scale", line)
-            else:
-                draft.signal("verdict", f"{key}: {value}", line, value=float(value))
-            return
+        score = finite_number(value)
+        if score is None:
+            continue
+        number = line or draft.number_after_all(whole)
+        said = f"{key}: {str(value).lower()}"
+        if score > 1:
+            draft.signal("note", f"{said}, on an unknown scale", number)
+        else:
+            draft.signal("verdict", said, number, value=score)
+        return
 
 
 def _text(value: Any) -> str | None:

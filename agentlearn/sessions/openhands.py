@@ -249,7 +249,7 @@ class _Run:
         draft = self.draft
         beside = self.source.beside("base_state.json", "../base_state.json")
         if beside is not None and not self.v0.used:
-            self.about(verdicts.sidecar(beside))
+            self.about(verdicts.read_sidecar(beside))
         if self.status:
             draft.metadata["execution_status"] = self.status
             if self.status in STOPPED:

@@ -62,11 +62,12 @@ def read_instance(fields: document.Fields, source: Source, id: str, line: int | 
     error = document.text_of(fields.get("error"))
     if error:
         draft.outcome, draft.reason = "aborted", error.split("\n", 1)[0][:300]
-    resolved = _resolved(fields)
+    resolved, report = _resolved(fields)
     if resolved is not None:
         draft.outcome, draft.reason = "unknown", None
         said = "resolved" if resolved else "not resolved"
-        draft.signal("verdict", f"test report: {said}", line or 0, value=float(resolved))
+        number = line or draft.number_after_all(report)
+        draft.signal("verdict", f"test report: {said}", number, value=float(resolved))
     return draft.finish(id)
 
 
@@ -84,14 +85,14 @@ def _about_instance(draft: Draft, fields: document.Fields) -> None:
         draft.goal = document.text_of(fields.get("instruction"))
 
 
-def _resolved(fields: document.Fields) -> bool | None:
-    """What the tests of the benchmark said, where their report was put into the line."""
+def _resolved(fields: document.Fields) -> tuple[bool | None, bytes]:
+    """What the tests of the benchmark said, where their report was put into the line; and that."""
     result = document.fields(fields.get("test_result"))
     for report in (result.get("report"), fields.get("report")):
         resolved = document.value_of(document.fields(report).get("resolved"))
-        if isinstance(resolved, bool):
-            return resolved
-    return None
+        if report is not None and isinstance(resolved, bool):
+            return resolved, report
+    return None, b""
 
 
 class RunV0:

@@ -67,7 +67,7 @@ def read_lines(source: Source) -> Iterator[Session]:
     main = _Chain(Draft(DIALECT, source.name))
     chains: dict[str, _Chain] = {"": main}
     unknown: set[str] = set()
-    for number, line in objects(source.stream, Line, main.draft.warn):
+    for number, line in source.own(objects(source.stream, Line, main.draft.warn)):
         key = line.agentId or "side" if line.isSidechain else ""
         if key not in chains:
             chains[key] = _Chain(Draft(DIALECT, source.name), key, line.sessionId)

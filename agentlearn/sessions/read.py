@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from agentlearn.errors import BadInput
 from agentlearn.sessions.detect import Detected, detect
 from agentlearn.sessions.dialects import READERS, reader
@@ -37,4 +39,8 @@ def read_sessions(source: Source) -> Iterator[Session]:
     if read is None:
         why = f"it has marks of {found.dialect}, but that agent writes no such file"
         raise NotATranscript(source.name, Detected(found.layout, None, why))
-    yield from read(source)
+    if source.kept is None:
+        yield from read(source)
+    else:
+        for session in read(source):
+            yield structs.replace(session, kept=source.kept)

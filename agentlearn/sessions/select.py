@@ -71,6 +71,8 @@ def _latest(candidates: list[Candidate]) -> Candidate:
     files = [item for item in candidates if item.path is not None]
     if not files:
         raise BadInput("--latest needs files to choose from, not stdin")
+    # A helper of the agent may write last; what was asked for is the session that started it.
+    files = [item for item in files if item.path and item.path.parent.name != "subagents"] or files
     newest = max(files, key=lambda item: changed_at(item.path) if item.path else 0.0)
     is_database = newest.path is not None and newest.path.suffix == ".db"
     return Candidate(

@@ -77,15 +77,17 @@ def read_lines(source: Source) -> Iterator[Session]:
 
 def read_document(source: Source) -> Iterator[Session]:
     many = ManySessions(source, DIALECT, "entry")
-    for number, row, is_all in elements(source, Row, many):
+    raws: list[bytes] = []
+    for number, row, is_all in elements(source, Row, many, raws):
         if memoryview(row.conversations):
-            yield from many.done(conversation(row, many.draft(), None), only=is_all)
+            draft = conversation(row, many.draft(), None, raws[number - 1])
+            yield from many.done(draft, only=is_all)
         else:
             many.strange(number, "element without conversations")
     yield from many.end()
 
 
-def conversation(row: Row, draft: Draft, line: int | None) -> Draft:
+def conversation(row: Row, draft: Draft, line: int | None, whole: bytes = b"") -> Draft:
     raws = document.items(row.conversations)
     raws += document.items(row.chosen) or ([row.chosen] if document.fields(row.chosen) else [])
     if isinstance(row.system, str):
@@ -96,7 +98,7 @@ def conversation(row: Row, draft: Draft, line: int | None) -> Draft:
     if isinstance(row.model, str):
         draft.model = row.model or None
     about(row, draft)
-    verdict(row, draft, line or len(raws))
+    verdict(row, draft, line, whole)
     return draft
 
 

@@ -2,17 +2,22 @@
 
 A `Source` is opened once and read forward; `peek` looks ahead without consuming, so that a pipe
 can be detected and then read. gzip and zstd are recognised by their first bytes, never by name.
+The bytes of a pipe come once: those that are needed again are kept on disk, never in memory.
 """
 
 from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self, TypeVar
 
 from agentlearn.errors import BadInput
+
+if TYPE_CHECKING:
+    from agentlearn.sessions.spool import Spool
 
 ZSTD = b"\x28\xb5\x2f\xfd"
 GZIP = b"\x1f\x8b"
@@ -20,6 +25,8 @@ ZIP = b"PK\x03\x04"
 SQLITE = b"SQLite format 3\x00"
 MOST_EXPANDED = 256 * 1024 * 1024
 """A file that is one JSON value is held in memory as a whole, and archives can be bombs."""
+
+T = TypeVar("T")
 
 
 class Stream:
@@ -33,17 +40,24 @@ class Stream:
         self._read_some = getattr(raw, "read1", raw.read)
         self._is_compressed = not isinstance(raw, _Joined)
         self._digest: Any = None
-        self._at_end = False
+        self._sha256: str | None = None
+        self._kept: Spool | None = None
         self.broken: str | None = None
 
-    def peek(self, size: int) -> bytes:
-        """Up to `size` of the next bytes (fewer only at the end), still to be read."""
-        self._ahead, self._taken = self._ahead[self._taken :], 0
-        while len(self._ahead) < size:
-            more = self._some(size - len(self._ahead))
+    def peek(self, size: int, until: bytes | None = None) -> bytes:
+        """Up to `size` of the next bytes, still to be read.
+
+        Fewer at the end, and where `until` stands in them: a pipe may be silent after that.
+        """
+        parts = [self._ahead[self._taken :]]
+        have = len(parts[0])
+        while have < size and not (until and until in parts[-1]):
+            more = self._some(size - have)
             if not more:
                 break
-            self._ahead += more
+            parts.append(more)
+            have += len(more)
+        self._ahead, self._taken = b"".join(parts), 0
         return self._ahead[:size]
 
     def peek_all(self) -> bytes:
@@ -101,14 +115,40 @@ class Stream:
 
         self._digest = hashlib.sha256()
 
+    def keep_bytes(self) -> Spool:
+        """Keep what is read, and hash it."""
+        from agentlearn.sessions.spool import Spool
+
+        self.keep_digest()
+        self._kept = Spool()
+        return self._kept
+
     def _seen(self, data: bytes | memoryview) -> None:
         if self._digest is not None:
             self._digest.update(data)
-            self._at_end = self._at_end or not data
+            if not data:
+                self._sha256 = self._digest.hexdigest()
+            elif self._kept is not None:
+                self._kept.add(data)
 
-    def digest(self) -> str | None:
-        """The hash of all the bytes, if they were hashed and all of them are read."""
-        return self._digest.hexdigest() if self._at_end else None
+    def digest(self) -> str:
+        """The hash of all the bytes: those that are still to come are waited for."""
+        if self._sha256 is None:
+            self._spool_rest()
+        return self._sha256 or ""
+
+    def _spool_rest(self) -> None:
+        """Read what is left to disk, and go on reading there."""
+        from agentlearn.sessions.spool import Spool
+
+        rest = self._kept or Spool()
+        start = rest.size
+        while some := self._some(1 << 20):
+            if rest is not self._kept:
+                rest.add(some)
+        self._digest = None  # all of it is hashed, and must not be a second time
+        self._raw = _Joined(b"", rest.reader(start))  # type: ignore[arg-type, assignment]
+        self._is_compressed = False
 
     def close(self) -> None:
         self._raw.close()
@@ -117,13 +157,19 @@ class Stream:
 class Source:
     """A named stream of bytes. `path` is None for a pipe."""
 
-    def __init__(self, path: Path | None, raw: IO[bytes] | None = None) -> None:
+    def __init__(self, path: Path | None, raw: IO[bytes] | None = None, keep: bool = False) -> None:
+        """`keep` the bytes, if they come from a pipe: evidence will be asked for."""
         self.path = path
         self.name = "-" if path is None else str(path)
         self._file = raw if raw is not None else _open(path)
         self.stream = Stream(decompressed(self._file))
         self._is_pipe = path is None or path.is_fifo()
-        if self._is_pipe:
+        self.elsewhere: frozenset[int] = frozenset()
+        """Lines that another file has, too, where they count."""
+        self.kept: Spool | None = None
+        if self._is_pipe and keep:
+            self.kept = self.stream.keep_bytes()
+        elif self._is_pipe:
             self.stream.keep_digest()
 
     def __enter__(self) -> Self:
@@ -139,6 +185,12 @@ class Source:
             self.stream.close()
             self._file.close()  # a decompressor leaves it open
 
+    def own(self, lines: Iterator[tuple[int, T]]) -> Iterator[tuple[int, T]]:
+        """The numbered lines without those that count elsewhere."""
+        if not self.elsewhere:
+            return lines
+        return (each for each in lines if each[0] not in self.elsewhere)
+
     def beside(self, *names: str) -> Path | None:
         """The first of these files that stands in the transcript's folder (`..` is one up)."""
         if self.path is None:
@@ -150,25 +202,25 @@ class Source:
         return None
 
     def id_from_bytes(self) -> str:
-        """The first 12 hex digits of the hash of the (decompressed) bytes.
-
-        The bytes of a pipe are known when all of it is read; before that its name must do.
+        """The first 12 hex digits of the hash of the (decompressed) bytes: of all of them, also
+        where a pipe has given only some yet.
         """
         if self.path is None or self._is_pipe:
-            return (self.stream.digest() or "stdin")[:12]
+            return self.stream.digest()[:12]
         with Source(self.path) as again:
             again.stream.keep_digest()
             block = memoryview(bytearray(1 << 20))
             while again.stream.readinto(block):
                 pass
-            return (again.stream.digest() or "")[:12]
+            return again.stream.digest()[:12]
 
 
 def _open(path: Path | None) -> IO[bytes]:
     if path is None:
         if sys.stdin is None:
             raise BadInput("there is nothing on stdin: it is closed")
-        return sys.stdin.buffer
+        # What is there, at once: a buffer waits until it is full, and a pipe may stay open.
+        return getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
     try:
         if is_events_folder(path):
             return _events_as_lines(path)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
+    from agentlearn.sessions.spool import Spool
     from agentlearn.sessions.turns import Turn
 
 FIELD_CAP = 64 * 1024
@@ -66,6 +67,16 @@ class Reward(Struct, frozen=True, gc=False):
         return (-self.value if self.kind == "negative" else self.value) or 0.0  # never -0.0
 
 
+class Place(Struct, frozen=True, gc=False):
+    """Where something stands in a file that is not the transcript."""
+
+    path: str
+    lines: tuple[int, int] | None = None
+    """The first and the last; None where they are still to be found, by `within`."""
+    within: tuple[str | int, ...] = ()
+    """The keys and numbers that lead to it in a JSON file; none of them is all of the file."""
+
+
 class Message(Struct, frozen=True, gc=False):
     """Words. Role `user` is a person's; what a harness puts in their mouth is `system`."""
 
@@ -94,6 +105,8 @@ class Call(Struct, frozen=True, gc=False):
     step: str | None = None
     reward: Reward | None = None
     source_line: int = 0
+    continues: str | None = None
+    """The earlier call whose command was still running, and goes on in this one."""
 
     @property
     def arguments(self) -> str:
@@ -143,6 +156,8 @@ class Signal(Struct, frozen=True, gc=False):
     call_id: str | None = None
     """For a rejection or an edit: the call it answers."""
     source_line: int = 0
+    place: Place | None = None
+    """For a verdict from a file beside the transcript, which has no line in it."""
 
     @property
     def text(self) -> str:
@@ -195,6 +210,8 @@ class Session(Struct, frozen=True, kw_only=True):
     warnings: list[Warning_] = field(default_factory=list)
     raws: list[bytes] = field(default_factory=list)
     """For files that are one JSON value: the bytes of each numbered object."""
+    kept: Spool | None = None
+    """For a pipe whose lines will be hashed: its bytes."""
 
     def turns(self) -> list[Turn]:
         from agentlearn.sessions.turns import turns_of

@@ -4,6 +4,9 @@ Two kinds are known. A Harbor trial keeps `result.json` and `verifier/reward.*` 
 of its trajectory. A SWE-bench run keeps one report that names every instance. What an agent says
 of itself ("Submitted") is never asked.
 
+Each is told with its place, so that evidence can name the lines: the whole of a trial's file, and
+of a report the part that judges the instance. Finding those lines waits until they are wanted.
+
 A sidecar is plain data from an unknown hand: a link, a file that is no file, one over 64 MB or
 one that does not parse is as good as none. A report that does not name the instance says nothing
 of it, and neither does one that says its own evaluation broke.
@@ -22,8 +25,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agentlearn.sessions.draft import Draft
+from agentlearn.sessions.draft import Draft, finite_number
 from agentlearn.sessions.source import Source
+from agentlearn.sessions.values import Place
 
 MOST_BYTES = 64 * 1024 * 1024
 REPORTS = ("report.json", "results.json", "results_summary.json")
@@ -40,9 +44,15 @@ UNRESOLVED_LISTS = (
 """The last two only say that an instance was judged: those that are resolved are named before."""
 
 
-class Verdict(Struct, frozen=True):
+Keys = tuple[str | int, ...]
+
+
+class Sidecar(Struct, frozen=True):
+    """What a file beside the transcript says of the run: a verdict, or that it broke."""
+
     text: str
-    """The sidecar's name and what it says."""
+    """Its name and what it says."""
+    place: Place
     score: float | None = None
     """1.0 is full success. None: the run broke before anyone could judge it."""
     broke: str | None = None
@@ -50,57 +60,58 @@ class Verdict(Struct, frozen=True):
     task: str | None = None
 
 
-def pronounce(draft: Draft, verdict: Verdict | None) -> None:
+def pronounce(draft: Draft, found: Sidecar | None) -> None:
     """Put the verdict last. A run that broke without one was aborted."""
-    if verdict is None:
+    if found is None:
         return
-    if verdict.task:
-        draft.metadata.setdefault("task", verdict.task)
-    if verdict.score is not None:
-        draft.signal("verdict", verdict.text, 0, value=verdict.score)
-    elif verdict.broke:
-        draft.outcome, draft.reason = "aborted", verdict.broke
+    if found.task:
+        draft.metadata.setdefault("task", found.task)
+    if found.score is not None:
+        draft.signal("verdict", found.text, 0, value=found.score, place=found.place)
+    elif found.broke:
+        draft.outcome, draft.reason = "aborted", found.broke
 
 
-def of_trial(source: Source) -> Verdict | None:
+def of_trial(source: Source) -> Sidecar | None:
     """The reward of the Harbor trial whose folder, or a folder of whose, holds the trajectory."""
-    broke: Verdict | None = None
+    broke: Sidecar | None = None
     for folder in _folders(source, up=2):
-        verdict = _trial_result(folder / "result.json") or _reward_file(folder / "verifier")
-        if verdict is not None and verdict.score is not None:
-            return verdict
-        broke = broke or verdict
+        found = _trial_result(folder / "result.json") or _reward_file(folder / "verifier")
+        if found is not None and found.score is not None:
+            return found
+        broke = broke or found
     return broke
 
 
-def of_instance(source: Source, instance: str | None) -> Verdict | None:
+def of_instance(source: Source, instance: str | None) -> Sidecar | None:
     """What a SWE-bench report in this folder, or the one above, says of the instance."""
     if source.path is None:
         return None
     named = instance or TRANSCRIPT_ENDING.sub("", source.path.name)
     for folder in _folders(source, up=1):
         for path in _reports(folder, source.path.name):
-            resolved = _labels(path).get(named)
-            if resolved is not None:
-                says = "resolved" if resolved else "not resolved"
-                return Verdict(f"{path.name}: {named} {says}", 1.0 if resolved else 0.0)
+            label = _labels(path).get(named)
+            if label is not None:
+                says = "resolved" if label.resolved else "not resolved"
+                place = Place(str(path), within=label.within)
+                return Sidecar(f"{path.name}: {named} {says}", place, float(label.resolved))
     return None
 
 
 def _folders(source: Source, up: int) -> Iterator[Path]:
-    """The transcript's folder and so many above it."""
+    """The transcript's folder and so many above it, as they are reached from its path."""
     if source.path is None:
         return
-    folder = source.path.absolute().parent
+    folder = source.path.parent
     for _ in range(up + 1):
         yield folder
-        if folder.parent == folder:
+        if folder.is_absolute() and folder.parent == folder:
             return
-        folder = folder.parent
+        folder = folder / ".." if folder.name in ("", "..") else folder.parent
 
 
-def _trial_result(path: Path) -> Verdict | None:
-    value = sidecar(path)
+def _trial_result(path: Path) -> Sidecar | None:
+    value = read_sidecar(path)
     if not isinstance(value, dict) or not any(mark in value for mark in TRIAL_MARKS):
         return None
     judged = value.get("verifier_result")
@@ -113,61 +124,54 @@ def _trial_result(path: Path) -> Verdict | None:
         return None
     after = f" after {broke}" if broke else ""
     task = value.get("task_name")
-    return Verdict(
+    return Sidecar(
         f"{path.name}: {_as_words(rewards)}{after}",
+        Place(str(path)),
         score,
         broke,
         task if isinstance(task, str) else None,
     )
 
 
-def _reward_file(folder: Path) -> Verdict | None:
-    plain = _bytes(folder / "reward.txt")
+def _reward_file(folder: Path) -> Sidecar | None:
+    path = folder / "reward.txt"
+    plain = _bytes(path)
     if plain is not None:
         try:
             score = float(plain[:100])
         except ValueError:
             score = math.nan
         if math.isfinite(score):
-            return Verdict(f"verifier/reward.txt: {score:g}", score)
-    rewards = sidecar(folder / "reward.json")
+            return Sidecar(f"verifier/reward.txt: {score:g}", Place(str(path)), score)
+    path = folder / "reward.json"
+    rewards = read_sidecar(path)
     score_there = _score(rewards)
     if score_there is None:
         return None
-    return Verdict(f"verifier/reward.json: {_as_words(rewards)}", score_there)
+    return Sidecar(f"verifier/reward.json: {_as_words(rewards)}", Place(str(path)), score_there)
 
 
 def _score(rewards: Any) -> float | None:
     """The reward named `reward`, else the mean: a full score needs all of them."""
     if not isinstance(rewards, dict):
-        return _number(rewards)
-    named = _number(rewards.get("reward"))
+        return finite_number(rewards)
+    named = finite_number(rewards.get("reward"))
     if named is not None:
         return named
-    numbers = [number for number in map(_number, rewards.values()) if number is not None]
+    numbers = [number for number in map(finite_number, rewards.values()) if number is not None]
     return sum(numbers) / len(numbers) if numbers else None
 
 
 def _as_words(rewards: Any) -> str:
     if not isinstance(rewards, dict):
-        number = _number(rewards)
+        number = finite_number(rewards)
         return "no reward" if number is None else f"{number:g}"
     said = [
         f"{name} {number:g}"
         for name, value in rewards.items()
-        if (number := _number(value)) is not None
+        if (number := finite_number(value)) is not None
     ]
     return ", ".join(said[:20]) or "no reward"
-
-
-def _number(value: Any) -> float | None:
-    if not isinstance(value, (bool, int, float)):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _reports(folder: Path, transcript: str) -> Iterator[Path]:
@@ -198,48 +202,55 @@ def _listed(folder: str, mtime_ns: int) -> tuple[str, ...]:
     return tuple(sorted(n for n in names if n.endswith(PREFIXED) and n != PREFIXED))
 
 
-def _labels(path: Path) -> dict[str, bool]:
+class Label(Struct, frozen=True, gc=False):
+    resolved: bool
+    within: Keys
+    """What leads to it in the report."""
+
+
+def _labels(path: Path) -> dict[str, Label]:
     found = _stat(path)
     return _labels_of(str(path), found.mtime_ns, found.size) if found else {}
 
 
 @lru_cache(maxsize=8)
-def _labels_of(path: str, mtime_ns: int, size: int) -> dict[str, bool]:
+def _labels_of(path: str, mtime_ns: int, size: int) -> dict[str, Label]:
     """A report of hundreds of instances is opened once, and again when it changed."""
-    return labels_in(sidecar(Path(path)))
+    return labels_in(read_sidecar(Path(path)))
 
 
-def labels_in(value: Any) -> dict[str, bool]:
+def labels_in(value: Any, within: Keys = ()) -> dict[str, Label]:
     """Resolved or not, by instance, in any of the shapes that SWE-bench reports come in."""
     if isinstance(value, list):
-        return dict(_rows(value))
+        rows = ((row, (*within, number)) for number, row in enumerate(value))
+        return dict(_rows(rows))
     if not isinstance(value, dict):
         return {}
-    labels: dict[str, bool] = {}
-    for verdict, names in ((True, RESOLVED_LISTS), (False, UNRESOLVED_LISTS)):
+    labels: dict[str, Label] = {}
+    for resolved, names in ((True, RESOLVED_LISTS), (False, UNRESOLVED_LISTS)):
         for name in names:
             listed = value.get(name)
-            for instance in listed if isinstance(listed, list) else ():
+            for number, instance in enumerate(listed if isinstance(listed, list) else ()):
                 if isinstance(instance, str):
-                    labels.setdefault(instance, verdict)
+                    labels.setdefault(instance, Label(resolved, (*within, name, number)))
     inner = value.get("instances")
     if isinstance(inner, (list, dict)):
-        labels |= labels_in(inner)
-    for instance, said in _rows([value]):
-        labels.setdefault(instance, said)
+        labels |= labels_in(inner, (*within, "instances"))
+    for instance, label in _rows([(value, within)]):
+        labels.setdefault(instance, label)
     for instance, row in value.items():
-        resolved = row.get("resolved") if isinstance(row, dict) else None
-        if isinstance(resolved, bool):
-            labels.setdefault(instance, resolved)
+        said = row.get("resolved") if isinstance(row, dict) else None
+        if isinstance(said, bool):
+            labels.setdefault(instance, Label(said, (*within, instance)))
     return labels
 
 
-def _rows(rows: Iterable[Any]) -> Iterator[tuple[str, bool]]:
-    for row in rows:
+def _rows(rows: Iterable[tuple[Any, Keys]]) -> Iterator[tuple[str, Label]]:
+    for row, within in rows:
         if isinstance(row, dict):
             instance, resolved = row.get("instance_id"), row.get("resolved")
             if isinstance(instance, str) and isinstance(resolved, bool):
-                yield instance, resolved
+                yield instance, Label(resolved, within)
 
 
 class _Stat(Struct, frozen=True):
@@ -268,7 +279,7 @@ def _bytes(path: Path) -> bytes | None:
         return None
 
 
-def sidecar(path: Path) -> Any:
+def read_sidecar(path: Path) -> Any:
     """The value of a JSON file beside a transcript; None for one that is not to be read."""
     data = _bytes(path)
     if data is None:

@@ -3,7 +3,8 @@
 Who: a session id or a path, else an instance id (the task of a benchmark, whose sessions all get
 the label; beside an id or a path it only tells the task). How: a score, or a word
 such as success, failure, resolved, true. A line that says neither is an error with its number:
-a label that is silently dropped would falsify every number after it.
+a label that is silently dropped would falsify every number after it. The evidence of a label is
+its own line, or lines, in the file that was given.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import json
 import math
 import sys
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from agentlearn.errors import BadInput
 from agentlearn.rewards.draw import Verdict
-from agentlearn.sessions.values import Session
+from agentlearn.sessions.values import Place, Session
 
 SESSION = ("session", "session_id", "id", "path", "file")
 TASK = ("instance_id", "instance", "task", "task_id")
@@ -27,6 +29,7 @@ WHO = (*SESSION, *TASK)
 HOW = ("score", "reward", "outcome", "label", "resolved", "passed", "success", "value")
 GOOD = {"success", "succeeded", "pass", "passed", "resolved", "true", "yes", "solved"}
 POOR = {"failure", "failed", "fail", "unresolved", "false", "no", "unsolved"}
+Span = tuple[int, int]
 
 
 class Labels:
@@ -35,22 +38,22 @@ class Labels:
         self.by_key: dict[str, Verdict] = {}
         self.used: set[str] = set()
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = path.read_bytes().decode("utf-8-sig")  # with the line ends as they are
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
             raise BadInput(f"cannot read the labels in {path}: {reason}") from None
-        for number, row in _rows(path, text):
-            self.add(number, row)
+        for span, row in _rows(path, text):
+            self.add(span, row)
         if not self.by_key:
             raise BadInput(f"{path} holds no labels", "a line is, for example: s1,success")
 
-    def add(self, number: int, row: dict[str, Any]) -> None:
-        where = f"{self.path}:{number}"
+    def add(self, span: Span, row: dict[str, Any]) -> None:
+        where = f"{self.path}:{span[1]}"
         keys = _named(row, SESSION) or _named(row, TASK)
         if not keys:
             raise BadInput(f"{where}: no session is named; use one of {', '.join(WHO)}")
         value = next((row[name] for name in HOW if row.get(name) not in (None, "")), None)
-        verdict = _verdict(value, where)
+        verdict = _verdict(value, where, Place(str(self.path), span))
         for key in keys:
             known = self.by_key.get(key)
             if known is not None and (known.score, known.outcome) != (
@@ -93,15 +96,16 @@ def _keys_of(session: Session) -> Iterator[str]:
             yield str(session.metadata[name])
 
 
-def _verdict(value: Any, where: str) -> Verdict:
+def _verdict(value: Any, where: str, place: Place) -> Verdict:
     if isinstance(value, bool):
-        return Verdict(float(value), None, "label")
+        return Verdict(float(value), None, "label", place=place)
     given = "" if value is None else str(value)[:40]
     if isinstance(value, str):
         word = value.strip().lower()
         if word in GOOD or word in POOR:
             good = word in GOOD
-            return Verdict(None, "success" if good else "failure", f"label {word}")
+            outcome = "success" if good else "failure"
+            return Verdict(None, outcome, f"label {word}", place=place)
         try:
             value = float(word)
         except ValueError:
@@ -111,7 +115,7 @@ def _verdict(value: Any, where: str) -> Verdict:
         hint = "a label is a score, success or failure (also: pass, fail, resolved, true, false)"
         said = f"{given!r} is no score and no outcome" if given else "there is no score or outcome"
         raise BadInput(f"{where}: {said}", hint)
-    return Verdict(score, None, "label")
+    return Verdict(score, None, "label", place=place)
 
 
 def _finite(value: Any) -> float | None:
@@ -124,25 +128,37 @@ def _finite(value: Any) -> float | None:
     return score if math.isfinite(score) else None
 
 
-def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows(path: Path, text: str) -> Iterator[tuple[Span, dict[str, Any]]]:
+    """Each row with its first and its last line."""
     if text.lstrip()[:1] in ("{", "["):
         yield from _json_rows(path, text)
         return
-    reader = csv.reader(io.StringIO(text, newline=""))
-    try:
-        lines = [(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
-    except csv.Error as error:
-        raise BadInput(f"{path}:{reader.line_num} is not CSV: {error}") from None
-    head = [cell.strip().lower() for cell in lines[0][1]] if lines else []
+    rows = list(_csv_rows(path, text))
+    head = [cell.strip().lower() for cell in rows[0][1]] if rows else []
     has_head = any(cell in WHO for cell in head) and any(cell in HOW for cell in head)
     if not has_head:
         head = ["id", "outcome"]
-    for number, cells in lines[has_head:]:
+    for span, cells in rows[has_head:]:
         named = zip(head, cells, strict=False)
-        yield number, {name: cell.strip() for name, cell in named}
+        yield span, {name: cell.strip() for name, cell in named}
 
 
-def _json_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[Span, list[str]]]:
+    lines = list(io.StringIO(text, newline=""))
+    # A carriage return ends a line of CSV, but none of the lines that evidence counts.
+    numbers = list(accumulate((line.endswith("\n") for line in lines), initial=1))
+    reader = csv.reader(lines)
+    before = 0
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                yield (numbers[before], numbers[reader.line_num - 1]), cells
+            before = reader.line_num
+    except csv.Error as error:
+        raise BadInput(f"{path}:{reader.line_num} is not CSV: {error}") from None
+
+
+def _json_rows(path: Path, text: str) -> Iterator[tuple[Span, dict[str, Any]]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -152,4 +168,4 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             raise BadInput(f"{path}:{number} is not JSON: {error}") from None
         if not isinstance(row, dict):
             raise BadInput(f"{path}:{number} is not a JSON object")
-        yield number, row
+        yield (number, number), row

@@ -5,6 +5,8 @@ code other than 0 is failure; with 0, a number on the last line of the output is
 without one it is success. A command that hangs, or whose score is no finite number, gives no
 verdict, and that is said; one that cannot be run ends the run. What it leaves running in the
 background is ended with it, and not waited for.
+
+Its verdict stands in no file: the evidence is what the command said, in the words of the reward.
 """
 
 from __future__ import annotations
