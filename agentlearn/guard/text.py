@@ -1,4 +1,4 @@
-"""What keeps hostile text harmless. Text from a transcript is data, never markup or a command."""
+"""Text for the terminal: what came from a transcript may say anything there, but do nothing."""
 
 from __future__ import annotations
 
