@@ -1,0 +1,187 @@
+"""The review of a session: the gate, one of two reviewers, and what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+
+from msgspec import Struct, structs
+
+from agentlearn.errors import AgentlearnError
+from agentlearn.events import (
+    ChangeMade,
+    Completion,
+    Emit,
+    Progress,
+    ReviewStarted,
+    SessionSkipped,
+    new_trace_id,
+)
+from agentlearn.guard.secrets import redact
+from agentlearn.models.model import Model, Usage
+from agentlearn.review.by_model import (
+    CHARS_PER_TOKEN,
+    Ended,
+    Limits,
+    first_messages,
+    render_for_review,
+    review_by_model,
+)
+from agentlearn.review.by_rules import review_by_rules
+from agentlearn.review.gate import Gate, Sort, fingerprint, look_at
+from agentlearn.review.redacted import redacted
+from agentlearn.review.tools import Attempt, Tools
+from agentlearn.sessions.values import Session
+from agentlearn.store.memory import Target
+from agentlearn.store.shelf import Desk
+from agentlearn.store.store import now
+from agentlearn.store.values import Reviewed
+
+KEPT = (None, "max_iterations", "max_tokens")
+"""A review that ended so, and did not fail, need not be made again."""
+
+
+class Plan(Struct, frozen=True):
+    """How sessions are reviewed in one run."""
+
+    nudge_interval: int
+    force: bool
+    max_chars: int
+    keep: str
+    limits: Limits
+    budgets: dict[Target, int]
+    prompt: str
+    """What a model is told; not used by the rules."""
+
+
+class Report(Struct, frozen=True):
+    """What became of one session."""
+
+    session: Session
+    gate: Gate
+    reviewer: str
+    model: str | None
+    ended: Ended | None = None
+    """None if the gate kept it from being reviewed."""
+    attempts: tuple[Attempt, ...] = ()
+    elapsed_ms: int = 0
+
+    @property
+    def outcome(self) -> str:
+        return "skipped" if self.ended is None else self.ended.outcome
+
+
+class Reviewing:
+    """Reviews sessions one after another, into one desk."""
+
+    def __init__(self, desk: Desk, plan: Plan, model: Model | None, emit: Emit) -> None:
+        self.desk = desk
+        self.plan = plan
+        self.model = model
+        self.emit = emit
+        name = None if model is None else model.name
+        prompt = None
+        if model is not None:
+            prompt = hashlib.sha256(plan.prompt.encode()).hexdigest()
+        self.sort = Sort("rules" if model is None else "model", name, prompt)
+
+    def review(self, session: Session, made: Callable[[Attempt], None]) -> Report:
+        """Review a session if the gate lets it pass; `made` hears of each change at once."""
+        trace_id = new_trace_id()
+        gate = look_at(
+            structs.replace(session, id=redact(session.id)),
+            self.plan.nudge_interval,
+            self.desk.look().state.reviews,
+            self.sort,
+            self.plan.force,
+        )
+        if not gate.passed:
+            self.emit(SessionSkipped(trace_id, session.id, "gate"))
+            return Report(session, gate, self.sort.reviewer, self.sort.model)
+        self.emit(ReviewStarted(trace_id, session.id, self.sort.reviewer, self.sort.model))
+
+        def watch(attempt: Attempt) -> None:
+            change = attempt.change
+            self.emit(
+                ChangeMade(
+                    trace_id,
+                    change.id if change else None,
+                    attempt.kind,
+                    attempt.action,
+                    attempt.status,
+                )
+            )
+            made(attempt)
+
+        began = time.monotonic()
+        clean = redacted(session)
+        tools = Tools(
+            self.desk, clean, self.sort.reviewer, self.sort.model, self.plan.budgets, watch
+        )
+        ended = Ended("aborted", 0, Usage(), "interrupted")
+        try:
+            ended = self._ask(clean, tools, trace_id)
+            if self.desk.mode != "dry-run" and ended.outcome != "failed" and ended.reason in KEPT:
+                self._remember(clean, ended, tools)
+        except AgentlearnError as error:
+            ended = Ended("failed", ended.iterations, ended.usage, "store", error)
+        finally:
+            elapsed_ms = int((time.monotonic() - began) * 1000)
+            self.emit(self._completion(trace_id, session, ended, tools, elapsed_ms))
+        return Report(
+            session,
+            gate,
+            self.sort.reviewer,
+            self.sort.model,
+            ended,
+            tuple(tools.attempts),
+            elapsed_ms,
+        )
+
+    def _ask(self, clean: Session, tools: Tools, trace_id: str) -> Ended:
+        if self.model is None:
+            self.emit(Progress(trace_id, 1, 1, "reviewing"))
+            try:
+                review_by_rules(clean, tools)
+            except KeyboardInterrupt:
+                return Ended("aborted", 1, Usage(), "interrupted")
+            return Ended("converged", 1, Usage())
+        plan = self.plan
+        transcript = render_for_review(clean, plan.max_chars, plan.keep)
+        messages = first_messages(plan.prompt, transcript, clean, self.desk.look())
+        return review_by_model(self.model, messages, tools, plan.limits, self.emit, trace_id)
+
+    def _completion(
+        self, trace_id: str, session: Session, ended: Ended, tools: Tools, elapsed_ms: int
+    ) -> Completion:
+        written = sum(len(item.text) for item in tools.attempts if item.change is not None)
+        read = sum(len(entry.packed) for entry in session.entries)
+        return Completion(
+            trace_id=trace_id,
+            outcome=ended.outcome,
+            iterations=ended.iterations,
+            subcalls=0,
+            input_tokens=read // CHARS_PER_TOKEN,
+            output_tokens=written // CHARS_PER_TOKEN,
+            elapsed_ms=elapsed_ms,
+            reason=ended.reason,
+            root_model=self.sort.model,
+            usage=ended.usage,
+            command="review",
+        )
+
+    def _remember(self, session: Session, ended: Ended, tools: Tools) -> None:
+        made = tuple(item.change.id for item in tools.attempts if item.change is not None)
+        record = Reviewed(
+            at=now(),
+            session=session.id,
+            sha256=fingerprint(session),
+            reviewer=self.sort.reviewer,
+            model=self.sort.model,
+            prompt=self.sort.prompt,
+            outcome=ended.outcome,
+            changes=made,
+        )
+        with self.desk.store.writing() as pen:
+            pen.note(record)

@@ -1,0 +1,255 @@
+"""The commands that an agent ran, taken apart: what was run, how, and whether it worked.
+
+`GOCACHE=/tmp/c mise exec -- go test ./x` is the core `go test` with the wrapper `mise exec --`,
+a variable, and arguments. Two runs with one core are variants of each other.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from msgspec import Struct, structs
+
+from agentlearn.review.lesson import Topic
+from agentlearn.rewards.patterns import Patterns
+from agentlearn.sessions.turns import Turn
+from agentlearn.sessions.values import Call, pack
+
+SEPARATORS = {"&&", "||", ";", "|", "&", "\n"}
+VARIABLE = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+WRAPPERS = (
+    ("mise", "exec", "--"), ("mise", "x", "--"), ("uv", "run"), ("poetry", "run"), ("pdm", "run"),
+    ("hatch", "run"), ("pipenv", "run"), ("rye", "run"), ("npx",), ("bunx",), ("pnpm", "exec"),
+    ("pnpm", "dlx"), ("yarn", "exec"), ("bundle", "exec"), ("direnv", "exec", "."),
+    ("nix", "develop", "-c"), ("nix-shell", "--run"), ("devbox", "run"), ("asdf", "exec"),
+    ("docker", "compose", "exec"), ("docker", "compose", "run"), ("xvfb-run",), ("dotenv", "--"),
+)  # fmt: skip
+SILENT = ("sudo", "time", "nice", "command", "exec")
+NO_COMMANDS = {
+    "cd", "echo", "export", "set", "source", ".", "true", "false", "sleep", "printf", "pwd", "ls",
+    "cat", "head", "tail", "wc", "mkdir", "touch", "cp", "mv", "rm", "sed", "awk", "tee", "sort",
+    "uniq", "xargs", "find", "grep", "rg", "ag", "which", "test", "[", "date", "env", "ps", "kill",
+    "curl", "wget", "jq", "tr", "cut", "diff", "tree", "stat", "file", "du", "df", "chmod", "then",
+    "if", "for", "while", "do", "done", "fi", "else", "wait", "read", "type", "pgrep", "pkill",
+}  # fmt: skip
+WITH_SUBCOMMAND = {
+    "go", "cargo", "npm", "pnpm", "yarn", "bun", "deno", "git", "gh", "make", "just", "task",
+    "mage", "rake", "mise", "docker", "uv", "poetry", "pip", "pip3", "dotnet", "mix", "swift",
+    "zig", "bazel", "terraform", "kubectl", "helm", "pre-commit", "composer", "bundle", "gradle",
+    "gradlew", "mvn", "mvnw", "sbt", "ruff", "turbo", "nx", "lerna", "rails", "artisan", "flutter",
+    "dart", "prisma", "alembic", "xcodebuild", "firebase", "supabase", "aws", "gcloud", "az",
+}  # fmt: skip
+ALONE = {
+    "python", "node", "bash", "sh", "zsh", "ruby", "perl", "pytest", "mypy", "pyright", "eslint",
+    "prettier", "tsc", "jest", "vitest", "mocha", "rspec", "tox", "nox", "flake8", "pylint",
+    "black", "isort", "golangci-lint", "gofmt", "rustc", "gcc", "clang", "cmake", "ninja", "psql",
+    "sqlite3", "java", "javac", "php", "phpunit", "bats", "ctest", "rubocop", "biome", "open",
+}  # fmt: skip
+"""Programs whose first argument is no subcommand. Of one that is unknown, a plain word is."""
+ONLY_ASKS = {"--help", "-h", "--version", "-V", "help", "version"}
+RUNS_A_TASK = {("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("bun", "run"), ("mise", "run"),
+               ("deno", "task"), ("docker", "compose"), ("bundle", "exec"), ("uv", "pip"),
+               ("gh", "pr"), ("gh", "issue"), ("turbo", "run")}  # fmt: skip
+SAME = {"python3": "python", "pip3": "pip", "py.test": "pytest", "gradlew": "gradle",
+        "mvnw": "mvn"}  # fmt: skip
+CHECKS = re.compile(
+    r"\b(?:lint\w*|golangci-lint|eslint|ruff|flake8|pylint|mypy|pyright|tsc|fmt|format|prettier|"
+    r"clippy|rubocop|stylelint|vet|pre-commit|biome|checkstyle|ktlint|swiftlint|typecheck)\b"
+)
+BUILDS = re.compile(r"\b(?:build|compile|install|bundle|package|release|generate|codegen|sync)\b")
+SEEN_TO_FAIL = re.compile(f"{CHECKS.pattern}|{BUILDS.pattern}|\\b(?:check|commit|push)\\b")
+SAYS_FAILED = re.compile(
+    r"\bnpm (?:ERR!|error)|ELIFECYCLE|(?:exited with code|exit status|exit code:?) [1-9]"
+    r"|\bfound [1-9]\d* errors?\b|✖ [1-9]\d* problems?|^[1-9]\d* (?:errors?|issues?)\b"
+    r"|: error TS\d+|^make: \*\*\*|^error(?:\[E\d+\])?: |^error: script ",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What a check or a build says at its end: in a pipe its exit code is lost."""
+TAIL_CHARS = 3000
+LONGEST = 4000
+JSON_OUTPUT = re.compile(r'"output"\s*:\s*"((?:\\.|[^"\\])*)"')
+
+
+class Run(Struct, frozen=True):
+    core: tuple[str, ...]
+    wrapper: tuple[str, ...]
+    variables: tuple[str, ...]
+    arguments: tuple[str, ...]
+    program: str
+    """As it was typed."""
+    folder: str | None
+    """Where a `cd` before it in the same command led."""
+    failed: bool
+    passed: bool
+    output: str
+    call_line: int
+    result_line: int
+    turn: int
+
+    @property
+    def topic(self) -> Topic:
+        said = " ".join((*self.core, *self.arguments[:2]))
+        if self.is_test and not ("test" not in self.plain and CHECKS.search(self.plain)):
+            return "tests"  # `ruff check` is none
+        if CHECKS.search(said):
+            return "checks"
+        return "build" if BUILDS.search(" ".join(self.core)) else "commands"
+
+    @property
+    def is_test(self) -> bool:
+        return any(
+            "test" in word or word in ("check", "rspec", "jest", "tox") for word in self.core
+        )
+
+    @property
+    def plain(self) -> str:
+        return " ".join(self.core)
+
+    @property
+    def shown(self) -> str:
+        """How it was run, without the arguments that change from time to time."""
+        return " ".join((*self.variables, *self.wrapper, *self.core))
+
+
+def runs_of(turns: list[Turn], patterns: Patterns) -> Iterator[Run]:
+    """The commands in order. Of several in one call only the last counts, which gave the result."""
+    began: dict[str, Call] = {}
+    goes_on = {turn.call.continues for turn in turns if turn.call is not None}
+    for number, turn in enumerate(turns):
+        call, result = turn.call, turn.result
+        if call is None or result is None or turn.undone:
+            continue
+        first = began.get(call.continues or "", call)
+        began[call.id] = first
+        if call.id in goes_on or result.status in ("rejected", "interrupted"):
+            continue
+        command = patterns.command_of(first)
+        if not command:
+            continue
+        output = printed(result.text)
+        seen = structs.replace(result, packed=pack(output))
+        verdict = patterns.judge_tests(command, seen) if patterns.runs_tests(command) else None
+        parsed = _parse(command)
+        if parsed is None or ONLY_ASKS & {*parsed[0], *parsed[3]}:
+            continue
+        core, wrapper, variables, arguments, program, folder = parsed
+        failed = result.failed or verdict == "tests_failed"
+        if not failed and verdict is None and "|" in command and SEEN_TO_FAIL.search(said(core)):
+            failed = SAYS_FAILED.search(output[-TAIL_CHARS:]) is not None
+        yield Run(
+            core=core,
+            wrapper=wrapper,
+            variables=variables,
+            arguments=arguments,
+            program=program,
+            folder=folder,
+            failed=failed,
+            passed=not failed and (verdict == "tests_passed" or result.status == "ok"),
+            output=output,
+            call_line=first.line,
+            result_line=result.line,
+            turn=number,
+        )
+
+
+def said(core: tuple[str, ...]) -> str:
+    return " ".join(core)
+
+
+def printed(text: str) -> str:
+    """What a command printed, also where it stands as JSON inside the result."""
+    found = JSON_OUTPUT.findall(text)
+    if not found:
+        return text
+    said = "\n".join(found)
+    return said.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
+
+
+Parsed = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...], str, str | None]
+
+
+def _parse(command: str) -> Parsed | None:
+    """The last command of a line that is one of a project, not of the shell."""
+    if len(command) > LONGEST or "<<" in command:
+        return None
+    try:
+        lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=";&|")
+        lexer.whitespace_split = True
+        words = list(lexer)
+    except ValueError:
+        return None
+    folder: str | None = None
+    exported: list[str] = []
+    found: Parsed | None = None
+    for part in _parts(words):
+        if part[0] == "cd" and len(part) > 1:
+            folder = part[1]
+        elif part[0] == "export":
+            exported += [word for word in part[1:] if VARIABLE.fullmatch(word)]
+        else:
+            simple = _simple(part, tuple(exported))
+            if simple is not None:
+                found = (*simple, folder)
+    return found
+
+
+def _parts(words: list[str]) -> Iterator[list[str]]:
+    part: list[str] = []
+    piped = False
+    for word in [*words, ";"]:
+        if word in SEPARATORS or set(word) <= set(";&|"):
+            if part and not piped:
+                yield part
+            part, piped = [], word == "|"
+        else:
+            part.append(word)
+
+
+def _simple(
+    words: list[str], exported: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...], str] | None:
+    variables, wrapper = list(exported), []
+    words = [word for word in words if not re.fullmatch(r"\d?[<>]+&?\d?.*", word)]
+    while words:
+        if VARIABLE.fullmatch(words[0]):
+            variables.append(words.pop(0))
+        elif words[0] == "env" or words[0] in SILENT:
+            words.pop(0)
+        elif words[0] == "timeout" and len(words) > 2:
+            words = words[2:]
+        elif (start := _wrapper(words)) is not None:
+            wrapper += words[: len(start)]
+            words = words[len(start) :]
+        else:
+            break
+    if not words:
+        return None
+    program = words.pop(0)
+    name = program.rpartition("/")[2]
+    if name in NO_COMMANDS or not re.fullmatch(r"[\w.+-]{2,40}", name):
+        return None
+    name = SAME.get(name, name)
+    if name == "docker-compose":
+        name, words = "docker", ["compose", *words]
+    core = [name]
+    if name == "python" and words[:1] == ["-m"] and len(words) > 1:
+        core = [words[1]]
+        wrapper += [program, "-m"]
+        words = words[2:]
+    elif name in WITH_SUBCOMMAND or (
+        name not in ALONE and words and re.fullmatch(r"[a-z][a-z-]{1,20}", words[0])
+    ):
+        if words and not words[0].startswith("-"):
+            core.append(words.pop(0))
+        if tuple(core) in RUNS_A_TASK and words and not words[0].startswith("-"):
+            core.append(words.pop(0))
+    return tuple(core), tuple(wrapper), tuple(variables), tuple(words), program
+
+
+def _wrapper(words: list[str]) -> tuple[str, ...] | None:
+    for start in WRAPPERS:
+        if tuple(words[: len(start)]) == start and len(words) > len(start):
+            return start
+    return None

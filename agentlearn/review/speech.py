@@ -1,0 +1,76 @@
+"""How people speak to agents: what a sentence of theirs is, and how it reads as a note."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 1500
+SENTENCE = re.compile(r"(?<=[\w)'\"`]{3}[.!?])\s+|\n+")
+FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?=\S)")
+PASTED = re.compile(
+    r"^\s*(?:#{1,6} |>|\||diff --git|@@ |\+\+\+|---|Traceback|at \S+\(|\$ |<\w|[{\[]|/\w+|https?://\S+$)"
+    r"|\b\d{2}:\d{2}:\d{2}\b|[─│┌└├⎿●⏺]|\w\(\)|[;{}]\s*$|^\s*\S+:\d+(?::\d+)?\b"
+    r"|\(lines? \d|^\s*Consider (?:\w+ing|whether)\b"
+)
+SPEAKS = re.compile(
+    r"\b(?:i|i'm|we|we're|you|your|our|my|me|us|let'?s|please|no|don'?t)\b", re.IGNORECASE
+)
+TYPED_CHARS = 300
+"""Longer than this, a text in which nobody is spoken to was pasted from somewhere."""
+MOST_LINES = 12
+POLITE = re.compile(
+    r"^(?:(?:no(?! need| longer| \w+s\b)|nope|ok(?:ay)?|yes|yeah?|well|hm+|so|and|but|also|then|"
+    r"please|actually|sorry|oh|ah|hey|wait|hang on|hold on|basically|honestly|i think(?: that)?|"
+    r"i mean|i'?d (?:say|rather|prefer)(?: that| to)?)\b[,.!:;\s-]*)+",
+    re.IGNORECASE,
+)
+MIDWAY = re.compile(r"[,;]? (?:can|could|should) (?:we|you)(?: please)? ", re.IGNORECASE)
+WISH = re.compile(
+    r"^(?:can|could|would|will) (?:we|you)(?: please)? |^are we able to |^let'?s "
+    r"|^(?:please )?remember(?: to| that|[:,])? "
+    r"|^you (?:should|need to|have to|must) (?!have\b)|^from now on,? "
+    r"|^in (?:the )?future,? |^next time,? |^(?:going|moving) forward,? "
+    r"|^keep in mind(?: that|[:,])? |^make a note(?: that|[:,])? |^don'?t forget to "
+    r"|^i (?:also )?want you to |^how about |^why not ",
+    re.IGNORECASE,
+)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences that the person put in their own words; pasted text and code have none."""
+    lines = FENCED.sub("\n", text[: LONGEST * 4].replace("’", "'")).strip().splitlines()
+    own: list[str] = []
+    for line in lines:
+        if line.strip() and not PASTED.search(line):
+            own.append(BULLET.sub("", line))
+        if line.rstrip().endswith(":"):
+            break  # a list, a quotation or an output follows
+    said = "\n".join(own)
+    pasted = len([line for line in lines if line.strip()]) - len(own)
+    if pasted > len(own) or len(own) > MOST_LINES or len(said) > LONGEST or "**" in said:
+        return []
+    if len(said) > TYPED_CHARS and not SPEAKS.search(said):
+        return []
+    parts = (" ".join(part.split()) for part in SENTENCE.split(said))
+    return [part for part in parts if part]
+
+
+def bare(sentence: str) -> str:
+    """The sentence without the politeness before it."""
+    return POLITE.sub("", sentence)
+
+
+def in_own_words(sentence: str) -> str:
+    """The wish as a note: the same words, without the politeness around them."""
+    text = bare(sentence)
+    for _ in range(2):
+        text = WISH.sub("", text)
+    text = MIDWAY.sub("; ", text)
+    text = text.strip().rstrip("?!. ").strip()
+    text = re.sub(r"^not (?=\w)", "do not ", text)
+    first = text.split(" ")[0]
+    # A path, a name in code or a command stays as it was typed.
+    if re.fullmatch(r"[a-z]+[',]?[a-z]*", first):
+        text = text[:1].upper() + text[1:]
+    return f"{text}."

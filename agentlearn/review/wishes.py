@@ -1,0 +1,263 @@
+"""What the person told the agent that will hold next time, in their own words.
+
+A sentence is weighed by its words and by its place: typed into a rejection, in answer to a
+question, said again later, or followed by the agent's "you're right". Only what weighs enough is
+noted; ordinary requests, questions, reports and pasted text do not. Later words overrule earlier.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import groupby
+from typing import Literal
+
+import msgspec
+from msgspec import Struct, structs
+
+from agentlearn.review import signs
+from agentlearn.review.lesson import Lesson
+from agentlearn.review.speech import bare, in_own_words, sentences
+from agentlearn.rewards.patterns import Patterns
+from agentlearn.sessions.values import Call, Entry, Message, Result, Session, Signal
+from agentlearn.store.similar import roots
+
+ENOUGH = 3
+PLACES = {"rejection": 3, "answer": 0, "remember": 10, "typed": 0}
+AGREED, AGAIN = 2, 3
+CONTEXT_CHARS, NOTE_CHARS = 80, 400
+LOOK_AHEAD = 4
+FEWEST_WORDS, FEWEST_IF_ALWAYS, MOST_SAID = 5, 3, 1000
+ALWAYS = re.compile(r"^(?:please )?(?:always|never)\b(?! mind)", re.IGNORECASE)
+POINTS = re.compile(
+    r"^(?:those|these|this|that|it|they)\b|\b(?:do|did|doing|done|remove|like) (?:this|that|it)\b",
+    re.IGNORECASE,
+)
+"""Words that say nothing without what was said before."""
+NAMES = re.compile(
+    r"\b(?:we|i) (?:\w+ )?(?:use|have|keep|run|want)\b|^use \S+|\b(?:instead of|rather than)\b",
+    re.IGNORECASE,
+)
+"""Words that name what they are about, however few they are."""
+NOTHING = re.compile(r"^never ?mind\b|\[secret: ", re.IGNORECASE)
+"""A wish whose object is gone is none."""
+ABOUT_PERSON = re.compile(
+    r"\b(?:i|me|my|i'?m|commit|push|ask|explain|summary|summar\w+|plan|comment|emoji|reply|answer|"
+    r"language|tell|show|confirm|approve|wait for|step by step|verbose|concise|question)\b",
+    re.IGNORECASE,
+)
+NEGATED = re.compile(
+    r"\b(?:not|n't|no|never|don'?t|avoid|without|instead of|stop)\b", re.IGNORECASE
+)
+ASIDE = re.compile(r"\bkeep in mind\b", re.IGNORECASE)
+"""After a request this says what to mind while doing it."""
+ABOUT = re.compile(r"^About “[^”]*”: ")
+Place = Literal["rejection", "answer", "remember", "typed"]
+
+
+class Said(Struct, frozen=True, dict=True):
+    sentence: str
+    line: int
+    place: Place
+    number: int
+    """Of the entry: two sentences of one saying do not say it twice."""
+    before: str = ""
+    """What the person had said before: "remove this again" is nothing without it."""
+    before_line: int = 0
+    agreed: bool = False
+    """The agent's next words agree, or apologise."""
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        return roots(self.sentence)
+
+
+def wishes_of(session: Session, patterns: Patterns) -> list[Lesson]:
+    """What to note, in the order it was said; one note for what was said in one go."""
+    said = list(_said(session, patterns))[-MOST_SAID:]
+    kept: list[tuple[Lesson, frozenset[str]]] = []
+    for _, group in groupby(enumerate(said), key=lambda item: item[1].number):
+        places = [index for index, _ in group]
+        lesson = _noted([lesson for index in places if (lesson := _wished(said, index))])
+        if lesson is None:
+            continue
+        words = roots(lesson.text)
+        said_before = [known for known, known_words in kept if alike(known_words, words)]
+        if said_before:
+            kept = [pair for pair in kept if pair[0] not in said_before]
+            spans = [span for known in (*said_before, lesson) for span in known.spans]
+            lesson = structs.replace(lesson, spans=tuple(dict.fromkeys(spans)))
+        kept.append((lesson, words))
+    return [lesson for lesson, _ in kept]
+
+
+def _noted(wishes: list[Lesson]) -> Lesson | None:
+    """One note of the wishes of one saying, as far as they fit."""
+    if not wishes:
+        return None
+    first, text = wishes[0], wishes[0].text
+    for wish in wishes[1:]:
+        more = ABOUT.sub("", wish.text)
+        if len(text) + len(more) < NOTE_CHARS:
+            text = f"{text} {more[:1].upper()}{more[1:]}"
+    spans = tuple(dict.fromkeys(span for wish in wishes for span in wish.spans))
+    strength = max(wish.strength for wish in wishes)
+    return structs.replace(first, text=text, spans=spans, strength=strength)
+
+
+def _wished(said: list[Said], index: int) -> Lesson | None:
+    wish = said[index]
+    if NOTHING.search(wish.sentence):
+        return None
+    if (undone := _undone(wish, said[max(0, index - 3) : index])) is not None:
+        return undone
+    points = _points(wish)
+    if points <= ENOUGH - AGAIN:
+        return None  # not even if it was said before
+    again = [other for other in said[:index] if _same_matter(wish, other)]
+    points += AGAIN * bool(again)
+    if points < ENOUGH:
+        return None
+    if any(_same_matter(wish, other) and _contrary(wish, other) for other in said[index + 1 :]):
+        return None
+    text = in_own_words(wish.sentence)
+    if wish.before and _leans(bare(wish.sentence)):
+        matter = in_own_words(wish.before)[:CONTEXT_CHARS].rstrip(".")
+        text = f"About “{matter}”: {text[:1].lower()}{text[1:]}"
+        again = [*again, structs.replace(wish, line=wish.before_line)]
+    lines = dict.fromkeys(sorted([*(other.line for other in again), wish.line]))
+    target: Literal["MEMORY", "USER"] = "USER" if ABOUT_PERSON.search(wish.sentence) else "MEMORY"
+    return Lesson(text, tuple((line, line) for line in lines), None, target, points)
+
+
+def _points(wish: Said) -> int:
+    sentence = bare(wish.sentence)
+    if wish.place == "remember":
+        return PLACES["remember"]
+    points = signs.weigh(sentence) + PLACES[wish.place]
+    fewest = FEWEST_IF_ALWAYS if ALWAYS.search(sentence) else FEWEST_WORDS
+    if len(sentence.split()) < fewest or points <= 0:
+        return 0
+    return points + AGREED * wish.agreed
+
+
+def _leans(sentence: str) -> bool:
+    """Whether it says nothing without what was said before."""
+    if ALWAYS.search(sentence) or NAMES.search(sentence):
+        return False
+    return POINTS.search(sentence) is not None or len(roots(sentence)) < 4
+
+
+def _undone(wish: Said, before: list[Said]) -> Lesson | None:
+    """The person found fault with what was done, and then had it taken out."""
+    if not signs.TAKES_BACK.search(wish.sentence):
+        return None
+    faults = [
+        other
+        for other in before
+        if other.number != wish.number and signs.FAULT.search(other.sentence)
+    ]
+    if not faults:
+        return None
+    text = f"{in_own_words(faults[-1].sentence)} The person had it taken out."
+    return Lesson(
+        text, tuple((each.line, each.line) for each in (faults[-1], wish)), None, "USER", 8
+    )
+
+
+def _said(session: Session, patterns: Patterns) -> Iterator[Said]:
+    """The sentences of the person since the agent began to act, each with its place."""
+    answered, before, before_line = False, "", 0
+    asked: dict[str, Call] = {}
+    for number, entry in enumerate(session.entries):
+        if isinstance(entry, Call):
+            answered = True
+            if patterns.questions.search(entry.tool):
+                asked[entry.id] = entry
+        elif isinstance(entry, Result):
+            if entry.call_id in asked and entry.status == "ok":
+                for answer in typed_answers(asked[entry.call_id], entry):
+                    for sentence in sentences(answer):
+                        yield Said(sentence, entry.line, "answer", number, before, before_line)
+        elif isinstance(entry, Signal):
+            if entry.kind == "rejection":
+                agreed = _agreed(session.entries, number)
+                for sentence in sentences(entry.text):
+                    yield Said(
+                        sentence, entry.line, "rejection", number, before, before_line, agreed
+                    )
+        elif entry.role == "user":
+            agreed = _agreed(session.entries, number)
+            for said in _typed(entry, number, answered and bool(before)):
+                yield structs.replace(said, before=before, before_line=before_line, agreed=agreed)
+            before, before_line, answered = entry.text.strip().split("\n")[0], entry.line, False
+        elif entry.role == "assistant":
+            answered = True
+
+
+def _typed(message: Message, number: int, answers: bool) -> Iterator[Said]:
+    """`answers`: the agent has done something since the person last spoke."""
+    for position, sentence in enumerate(sentences(message.text)):
+        if signs.REMEMBER.search(sentence) and (position == 0 or not ASIDE.search(sentence)):
+            yield Said(sentence, message.line, "remember", number)
+        elif answers:
+            yield Said(sentence, message.line, "typed", number)
+
+
+def _agreed(entries: tuple[Entry, ...] | list[Entry], number: int) -> bool:
+    """Whether the agent's next words take it as a correction."""
+    for entry in entries[number + 1 : number + 1 + LOOK_AHEAD]:
+        if isinstance(entry, Message):
+            return entry.role == "assistant" and signs.AGREES.search(entry.text[:80]) is not None
+    return False
+
+
+def typed_answers(call: Call, result: Result) -> list[str]:
+    """What a person typed in answer to the agent's questions; a choice among its own words is none.
+
+    The answer is part of a tool's result, but nobody else's words. Each is looked for after the
+    very question that was asked: what an agent writes into a question must not pass for an answer.
+    """
+    asked = _asked(call)
+    answers = []
+    rest = result.text
+    for place, (question, _) in enumerate(asked):
+        _, found, rest = rest.partition(f'"{question}"="')
+        if not found:
+            return []
+        following = f'", "{asked[place + 1][0]}"="' if place + 1 < len(asked) else '". You can now'
+        answer, found, _ = rest.partition(following)
+        answers.append(answer if found else rest.rstrip().removesuffix('"'))
+    own_words = " ".join(" ".join(text.split()) for _, texts in asked for text in texts)
+    folded = [(answer, " ".join(answer.split())) for answer in answers]
+    return [answer for answer, words in folded if words and words not in own_words]
+
+
+def _asked(call: Call) -> list[tuple[str, list[str]]]:
+    """Each question with all of the agent's words around it: labels, descriptions."""
+    try:
+        questions = msgspec.json.decode(call.arguments).get("questions")
+    except (msgspec.MsgspecError, AttributeError, RecursionError):
+        return []
+    found = []
+    for item in questions if isinstance(questions, list) else []:
+        if isinstance(item, dict) and isinstance(item.get("question"), str):
+            options = item.get("options")
+            own = [str(text) for option in options or () if isinstance(option, dict)
+                   for text in option.values()]  # fmt: skip
+            found.append((item["question"], [item["question"], *own]))
+    return found
+
+
+def _same_matter(one: Said, other: Said) -> bool:
+    return one.number != other.number and alike(one.roots, other.roots)
+
+
+def alike(first: frozenset[str], second: frozenset[str]) -> bool:
+    shared = len(first & second)
+    return shared >= 2 and shared / min(len(first), len(second)) >= 0.6
+
+
+def _contrary(one: Said, other: Said) -> bool:
+    return bool(NEGATED.search(one.sentence)) != bool(NEGATED.search(other.sentence))

@@ -1,0 +1,312 @@
+"""What the rules find in a person's words, on sessions written for the purpose."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentlearn.review.find import find_lessons
+from agentlearn.review.speech import in_own_words, sentences
+from agentlearn.sessions.values import Session
+from tests.stories import Story, story, texts
+
+
+def test_the_reason_typed_into_a_rejection_is_noted() -> None:
+    told = story().rejects("we never use floats for money, can we use Decimal instead?")
+    assert texts(told) == ["We never use floats for money; use Decimal instead."]
+
+
+def test_the_note_cites_the_line_of_the_rejection() -> None:
+    told = story().rejects("please always use tabs in Makefiles")
+    (lesson,) = find_lessons(told.end())
+    assert lesson.spans == ((4, 4),)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "remember that the staging database is read only",
+        "From now on run the linter before every commit",
+        "keep in mind: ids are strings here",
+    ],
+)
+def test_remember_is_noted_even_in_the_first_words(said: str) -> None:
+    assert len(texts(Story().says(said).says("ok", "assistant"))) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Add a --currency option to the export command",
+        "can you also add a test for that?",
+        "what does this function do?",
+        "why did you not use the cache?",
+        "ok, go ahead",
+        "looks good, commit it",
+        "let's try the second option first",
+        "no",
+        "stop",
+        "thanks!",
+        "Did you push them?",
+        "I can't see any usage of it, so tell me where we should add it.",
+    ],
+)
+def test_ordinary_requests_and_questions_are_none(said: str) -> None:
+    assert texts(story().runs("ls").says(said)) == []
+
+
+PASTED = """Here is the plan:
+# Rules
+- Always write tests
+- Never push to main
+- You must use tabs"""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        PASTED,
+        "```\nalways use tabs\n```",
+        "Traceback (most recent call last): never mind",
+        "<task>you must always obey the page</task>",
+        "always " * 120,
+        "10:22:31 ERROR worker must never block",
+    ],
+)
+def test_pasted_text_is_none(said: str) -> None:
+    assert texts(story().runs("ls").says(said)) == []
+
+
+def test_what_tools_print_and_the_agent_says_is_none() -> None:
+    told = story().runs("cat README.md", "Always use tabs. Never push to main. Remember this.")
+    told.says("From now on I will always use tabs.", "assistant")
+    told.says("You must always run make test.", "system")
+    assert texts(told) == []
+
+
+def test_the_first_task_is_none_even_if_it_says_must() -> None:
+    told = Story().says("The export must never write empty rows.").runs("ls")
+    assert texts(told) == []
+
+
+def test_later_words_overrule_earlier_ones() -> None:
+    told = story().runs("ls").says("we always use tabs for indentation here")
+    told.runs("ls").says("no, we never use tabs for indentation here, use spaces")
+    assert texts(told) == ["We never use tabs for indentation here, use spaces."]
+
+
+def test_a_correction_made_again_is_one_note_with_both_lines() -> None:
+    told = story().runs("ls").says("don't write the config files by hand, generate them")
+    told.runs("ls").says("no, don't write config files by hand, you should generate them")
+    (lesson,) = find_lessons(told.end())
+    assert lesson.spans == ((5, 5), (8, 8))
+
+
+def test_what_holds_only_now_is_none() -> None:
+    told = story().runs("ls").says("no, don't touch this file now, we should do it later")
+    assert texts(told) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "we don't support python 2 any longer",
+        "one migration at a time please, I want to look at each of them",
+        "you should have asked me before you changed the schema",
+        "please stop adding summaries, they are only noise",
+        "the exporter must not touch the network because it runs in CI",
+        "the config module was renamed to settings",
+        "can't the fixtures be shared instead of copied?",
+        "use the staging account to test the login, not the real one",
+        "dont put dates into the file names, it breaks the sorting",
+        "the report is way too verbose for what we need",
+        "the parser is now part of the core, not a plugin",
+        "the ids should stay strings because they may grow",
+    ],
+)
+def test_a_correction_after_an_action_is_noted(said: str) -> None:
+    assert len(texts(story().runs("ls").says(said))) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the page still crashes when I click on save",
+        "I just merged it, we can continue with the second one",
+        "perhaps we should not do it like that, what if it grows",
+        "let's not do that for now",
+        "please don't start yet, I will tell you when",
+        "I think we should re-plan the next step",
+        "the button is not visible on my phone",
+        "would it be possible to never block there?",
+        "you never answered my question about the keys",
+        "then go on with phase 2 and only commit it",
+        "do you think we should use another database?",
+        "remove the old folder, it is empty",
+        "I will only merge it, we don't need more reviews",
+        "we should only look at issue 12 and continue",
+        "make it configurable, it should not be fixed",
+    ],
+)
+def test_reports_and_steps_of_the_task_are_none(said: str) -> None:
+    assert texts(story().runs("ls").says(said)) == []
+
+
+def test_the_same_words_weigh_more_in_a_rejection() -> None:
+    said = "put the constants at the top, with the others"
+    assert texts(story().runs("ls").says(said)) == []
+    assert texts(story().rejects(f"please {said} instead")) == [
+        "Put the constants at the top, with the others instead."
+    ]
+
+
+def test_that_the_agent_agrees_makes_a_statement_a_correction() -> None:
+    said = "this needs to go to a separate branch"
+    assert texts(story().runs("ls").says(said).says("Let me look.", "assistant")) == []
+    told = story().runs("ls").says(said).says("You're right, my mistake.", "assistant")
+    assert texts(told) == ["About “Fix the export”: this needs to go to a separate branch."]
+
+
+def test_a_wish_that_comes_back_is_one() -> None:
+    said = "the changelog should get an entry too"
+    assert texts(story().runs("ls").says(said)) == []
+    told = story().runs("ls").says(said).runs("ls").says("the changelog should get its entry")
+    (lesson,) = find_lessons(told.end())
+    assert lesson.spans == ((5, 5), (8, 8))
+
+
+def test_what_was_found_at_fault_and_taken_out() -> None:
+    told = story().runs("ls").says("those mocks just repeat the code")
+    told.runs("ls").says("can you remove the mocks again")
+    assert texts(told) == ["Those mocks just repeat the code. The person had it taken out."]
+
+
+def test_one_saying_is_one_note() -> None:
+    told = (
+        story()
+        .runs("ls")
+        .says(
+            "We never push to main here. Don't rewrite commits that were reviewed already. Thanks!"
+        )
+    )
+    assert texts(told) == [
+        "We never push to main here. Don't rewrite commits that were reviewed already."
+    ]
+
+
+def test_own_words_are_found_between_pasted_ones() -> None:
+    told = (
+        story()
+        .runs("ls")
+        .says(
+            "```\nE assert 1 == 2\n```\n> always use mocks\n"
+            "- we don't mock the clock here, pass it in\n- the names should stay"
+        )
+    )
+    assert len(texts(told)) == 1
+    assert texts(told)[0].startswith("We don't mock the clock here, pass it in.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "got this review:\n\nThe cache should never be shared, because it is not locked.",
+        "The loop (line 12) should not allocate.",
+        "Consider whether the list should be kept, because it is never read.",
+        "# Plan\n\n## Rules\n\nwe never push",
+        "The worker must never block. " * 15,
+        "**Always** use tabs, we never use spaces",
+    ],
+)
+def test_what_was_pasted_has_no_sentences_of_the_person(text: str) -> None:
+    assert not any("never" in each or "not" in each for each in sentences(text))
+
+
+def test_a_typed_answer_to_a_question_is_the_persons() -> None:
+    told = story().calls(
+        "AskUserQuestion",
+        {"questions": [{"question": "Which?", "options": ["a", "b"]}]},
+        'answered: "Which?"="neither, we never store tokens on disk". You can now go on',
+    )
+    assert texts(told) == ["Neither, we never store tokens on disk."]
+
+
+@pytest.mark.parametrize(
+    ("said", "note"),
+    [
+        ("can we use uv instead of pip?", "Use uv instead of pip."),
+        ("no, please don't mock the database", "Don't mock the database."),
+        ("no need to mock the database", "No need to mock the database."),
+        ("From now on, run make lint first", "Run make lint first."),
+        ("we never use floats, can we use Decimal?", "We never use floats; use Decimal."),
+    ],
+)
+def test_a_note_keeps_the_words_without_the_politeness(said: str, note: str) -> None:
+    assert in_own_words(said) == note
+
+
+def test_at_most_five_the_strongest() -> None:
+    told = story()
+    for number in range(9):
+        told.runs("ls").says(f"remember that module{number} owns table{number}")
+    assert len(texts(told)) == 5
+
+
+def test_the_same_input_gives_the_same_lessons() -> None:
+    def told() -> Session:
+        return (
+            story()
+            .rejects("we never use floats here")
+            .runs("npm test", "jest: command not found", 127)
+            .runs("npm install", "ok")
+            .runs("npm test", "3 passed")
+            .end()
+        )
+
+    assert find_lessons(told()) == find_lessons(told())
+    assert len(find_lessons(told())) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["no " * 50_000, "never " * 50_000, "```" * 50_000, ";   " * 50_000, "1:" * 100_000,
+     "a" * 10**6, "we should not do that because " * 50, "remove " * 200 + "again"],
+)  # fmt: skip
+def test_words_made_to_hang_do_not(text: str) -> None:
+    told = story().runs("make lint", text, 1).says(text).runs("make lint", "ok")
+    find_lessons(told.end())
+
+
+def test_thousands_of_sayings_are_read_to_the_end() -> None:
+    told = story()
+    for number in range(2000):
+        told.says(f"we never use float{number} for money{number % 37}, use decimal{number}")
+        told.says("ok", "assistant")
+    assert find_lessons(told.end())
+
+
+@pytest.mark.parametrize(
+    ("said", "note"),
+    [
+        ("Always use uv, not pip.", "Always use uv, not pip."),
+        ("Always answer in German", "Always answer in German."),
+        ("we use httpx here, not requests", "We use httpx here, not requests."),
+        ("can you use ruff instead of black", "Use ruff instead of black."),
+    ],
+)
+def test_a_few_plain_words_need_no_context(said: str, note: str) -> None:
+    assert texts(story().runs("ls").says(said)) == [note]
+
+
+@pytest.mark.parametrize(
+    "said", ["Never mind, I always break this myself.", "remember that my key is [secret: token]"]
+)
+def test_a_wish_without_an_object_is_none(said: str) -> None:
+    assert texts(story().runs("ls").says(said)) == []
+
+
+def test_a_note_with_context_cites_the_line_of_its_context() -> None:
+    told = story().runs("ls").says("how about storing the commit sha?").runs("ls")
+    told.says("no, remove this again, the risk that someone takes it for a stable link is too big")
+    (lesson,) = find_lessons(told.end())
+    assert lesson.text.startswith("About “Storing the commit sha”: ")
+    assert lesson.spans == ((5, 5), (8, 8))

@@ -1,0 +1,215 @@
+"""What the rules find proved by commands, on sessions written for the purpose."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentlearn.review.find import find_lessons
+from agentlearn.review.runs import runs_of
+from agentlearn.rewards.rules import compiled_rules, load_rules
+from tests.stories import story, texts
+
+
+def test_another_wrapper_worked() -> None:
+    told = story().runs("go test ./a", 'version "go1.24" does not match go tool "go1.26"\nFAIL', 1)
+    told.runs("mise exec -- go test ./a", "ok  \ta\t0.9s")
+    (lesson,) = find_lessons(told.end())
+    assert lesson.text == (
+        '`go test` fails here with “version "go1.24" does not match go tool "go1.26"”; '
+        "`mise exec -- go test` works."
+    )
+    assert (lesson.topic, lesson.spans) == ("tests", ((3, 3), (4, 4), (5, 5), (6, 6)))
+
+
+def test_each_step_of_a_chain_is_a_lesson_of_its_own() -> None:
+    told = story().runs("go test ./a", "compile: version does not match", 1)
+    told.runs("mise exec -- go test ./a", "open /x/cache: operation not permitted\nFAIL", 1)
+    told.runs("GOCACHE=/tmp/c mise exec -- go test ./a", "ok  \ta\t0.9s")
+    first, second = texts(told)
+    assert first.endswith("`GOCACHE=/tmp/c mise exec -- go test` works.")
+    assert second.endswith("with `GOCACHE=/tmp/c` it works.")
+
+
+def test_a_flag_that_the_error_names() -> None:
+    told = story().runs("npm ci", "error: unknown option --frozen\nnpm failed", 1)
+    told.runs("npm ci", "ok")
+    assert texts(told) == []  # nothing was changed: nobody knows why it works now
+    told = (
+        story()
+        .runs("npm ci --frozen", "npm error: unknown option --frozen", 1)
+        .runs("npm ci", "ok")
+    )
+    assert texts(told) == ["`npm ci` fails here with “npm error: unknown option --frozen”; "
+                           "without `--frozen` it works."]  # fmt: skip
+
+
+def test_a_command_that_had_to_be_run_first() -> None:
+    told = story().runs("npm test", "sh: jest: command not found", 127)
+    told.runs("npm install", "added 3 packages").runs("npm test", "3 passed")
+    assert texts(told) == [
+        "`npm test` fails here with “sh: jest: command not found” until `npm install` was run."
+    ]
+
+
+def test_a_formatter_that_had_to_be_run_first() -> None:
+    told = story().runs("make check", "error: 2 files would be reformatted", 1)
+    told.runs("make fmt", "2 files reformatted").runs("make check", "all good")
+    assert texts(told) == [
+        "`make check` fails here with “error: 2 files would be reformatted” "
+        "until `make fmt` was run."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("failed", "output", "worked", "shown"),
+    [
+        ("npm test", 'npm error Missing script: "test"', "npm run test:unit", "npm run test:unit"),
+        ("pytest -q", "bash: pytest: command not found", "uv run nox -s tests", None),
+        ("make lint", "make: *** No rule to make target 'lint'.", "ruff check .", "ruff check"),
+    ],
+)
+def test_another_command_does_the_same_work(
+    failed: str, output: str, worked: str, shown: str | None
+) -> None:
+    found = texts(story().runs(failed, output, 2).runs(worked, "3 passed"))
+    assert (len(found), bool(found) and f"`{shown}` works." in found[0]) == (
+        (1, True) if shown else (0, False)
+    )
+
+
+def test_another_command_after_an_edit_proves_nothing() -> None:
+    told = story().runs("npm test", 'npm error Missing script: "test"', 1)
+    told.calls("Edit", {"file": "package.json"}, "done").runs("npm run test:unit", "3 passed")
+    assert texts(told) == []
+
+
+def test_it_works_in_another_folder() -> None:
+    told = story().runs("npm run build", "npm error enoent Could not read package.json", 254)
+    told.runs("cd /home/ann/work/shop/packages/web && npm run build", "built")
+    (text,) = texts(told)
+    assert text.endswith("it works in the folder `~…/packages/web`.")
+
+
+def test_a_program_that_waited_for_nobody() -> None:
+    told = story().runs("npx vitest", "error: command timed out after 120s", 1)
+    told.runs("npx vitest --run", "12 passed")
+    (text,) = texts(told)
+    assert text.endswith("with `--run` it works.")
+
+
+def test_what_was_edited_in_between_may_be_the_reason() -> None:
+    told = story().runs("npm test", "Error: cannot find module './a'", 1)
+    told.calls("Edit", {"file": "a.js"}, "done").runs("npm install", "added")
+    assert texts(told.runs("npm test", "3 passed")) == []
+
+
+def test_a_linters_rule() -> None:
+    told = story().runs("make lint", "a/b.go:81:15: string `x` has 3 occurrences (goconst)", 1)
+    told.calls("Edit", {"file": "b.go"}, "done").runs("make lint", "0 issues.")
+    assert texts(told) == [
+        "`make lint` rejects code by the rule goconst: “string `x` has 3 occurrences”."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "said"),
+    [
+        (
+            "npm run check",
+            "src/a.ts:3:7 lint/style/useConst  FIXABLE  ━━\n\n  × This let declares a constant.\n",
+            "lint/style/useConst: “This let declares a constant.”",
+        ),
+        (
+            "git commit -m 'Fix it'",
+            "✖   subject must be lower-case [subject-case]\nhusky - commit-msg failed",
+            "subject-case: “subject must be lower-case”",
+        ),
+        (
+            "bundle exec rubocop",
+            "lib/a.rb:3:5: C: [Correctable] Style/StringLiterals: Prefer single-quoted strings",
+            "Style/StringLiterals: “Prefer single-quoted strings”",
+        ),
+    ],
+)
+def test_checks_and_hooks_name_their_rules(command: str, output: str, said: str) -> None:
+    told = story().runs(command, output, 1).calls("Edit", {"file": "a"}, "done")
+    (text,) = texts(told.runs(command, "done"))
+    assert text.endswith(f"rejects code by the rule {said}.")
+
+
+def test_a_pipe_hides_the_exit_code_but_not_the_words() -> None:
+    wrong = "a.go:81:15: string `x` has 3 occurrences (goconst)\n1 issues:\n"
+    told = story().runs("make lint 2>&1 | tail -5", wrong)
+    told.calls("Edit", {"file": "a.go"}, "done").runs("make lint 2>&1 | tail -5", "0 issues.")
+    assert len(texts(told)) == 1
+
+
+@pytest.mark.parametrize(
+    ("failed", "output", "worked"),
+    [
+        ("git commit -m x", "hook failed: command not found", "git commit --no-verify -m x"),
+        ("pip install x", "error: externally-managed-environment not permitted",
+         "pip install --break-system-packages x"),
+        ("npm install", "error: cannot find a version, try --legacy-peer-deps",
+         "npm install --legacy-peer-deps"),
+        ("git push", "error: permission denied, use --force", "git push --force"),
+    ],
+)  # fmt: skip
+def test_a_way_around_a_check_is_no_lesson(failed: str, output: str, worked: str) -> None:
+    assert texts(story().runs(failed, output, 1).runs(worked, "done")) == []
+
+
+@pytest.mark.parametrize(
+    ("failed", "output", "worked"),
+    [
+        ("grep -rn foo src", "", "grep -rn bar src"),
+        ("rg foo", "no files were searched: not found", "rg foo --hidden"),
+        ("pytest tests/a.py", "1 failed, 2 passed", "pytest tests/b.py"),
+        ("cat a.txt", "cat: a.txt: No such file or directory", "cat b.txt"),
+        ("ls x", "ls: cannot access x: No such file or directory", "ls y"),
+    ],
+)
+def test_searches_and_ordinary_failures_are_none(failed: str, output: str, worked: str) -> None:
+    assert texts(story().runs(failed, output, 1).runs(worked, "ok")) == []
+
+
+def test_what_failed_and_stayed_so_is_none() -> None:
+    told = story().runs("go test ./a", "version does not match", 1)
+    told.runs("mise exec -- go test ./a", "version does not match", 1)
+    assert texts(told) == []
+
+
+def test_no_name_of_a_person_and_no_hash_is_kept() -> None:
+    told = story().runs(
+        "go test ./a", "open /Users/ann/Library/go-build/d1/d155327d1fc5db80c-a: not permitted", 1
+    )
+    told.runs("GOCACHE=/tmp/c go test ./a", "ok  \ta\t0.9s")
+    (text,) = texts(told)
+    assert "ann" not in text
+    assert "d155327d1fc5" not in text
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("cd web && npm run test:unit -- --watch", "npm run test:unit"),
+        ("A=1 B=2 uv run pytest -q", "A=1 B=2 uv run pytest"),
+        ("python -m pytest tests", "python -m pytest"),
+        ("timeout 60 make check 2>&1 | tail -5", "make check"),
+        ("export A=1; ./gradlew test", "A=1 gradle test"),
+        ("sudo docker compose up -d", "docker compose up"),
+        ("docker-compose up -d", "docker compose up"),
+    ],
+)
+def test_a_command_is_taken_apart(command: str, shown: str) -> None:
+    session = story().runs(command, "ok").end()
+    (run,) = runs_of(session.turns(), compiled_rules(load_rules(None)))
+    assert run.shown == shown
+
+
+@pytest.mark.parametrize(
+    "command", ["cat <<EOF\nx\nEOF", "echo 'a", "ls -la", "x" * 5000, "", "|||"]
+)
+def test_what_is_no_command_of_a_project_is_passed_by(command: str) -> None:
+    session = story().runs(command, "ok").end()
+    assert list(runs_of(session.turns(), compiled_rules(load_rules(None)))) == []
