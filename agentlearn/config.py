@@ -25,6 +25,14 @@ NOT_SETTINGS = {
     "AGENTLEARN_SESSION_PATH",
 }
 PROJECT_FILE = "agentlearn.toml"
+AT_LEAST = {
+    "max_chars": 1,
+    "nudge_interval": 0,
+    "max_iterations": 1,
+    "max_tokens": 1,
+    "memory_chars": 100,
+    "user_chars": 100,
+}
 
 
 class Settings(Struct, frozen=True):
@@ -42,6 +50,24 @@ class Settings(Struct, frozen=True):
     """Processes that read a large native file."""
     strict: bool = False
     """Fail if a line cannot be read."""
+    model: str | None = None
+    """The model that reviews, e.g. gpt-5; none: plain rules do."""
+    reviewer: Literal["auto", "model", "rules"] = "auto"
+    """Who reviews: the model if one is named, else the rules."""
+    nudge_interval: int = 10
+    """So many tool calls make a session worth a review."""
+    max_iterations: int = 6
+    """Rounds of tools that a model's review may take."""
+    max_tokens: int = 200_000
+    """Tokens, read and written, that a model's review may take."""
+    model_timeout_seconds: float = 120.0
+    """How long one answer of the model may take."""
+    skills_dir: str = ".agents/skills"
+    """Where a project's skills lie."""
+    memory_chars: int = 2_200
+    """Budget of MEMORY.md, in characters."""
+    user_chars: int = 1_375
+    """Budget of USER.md, in characters."""
 
 
 class Setting(Struct, frozen=True):
@@ -162,10 +188,16 @@ def _problem(name: str, value: Any) -> str | None:
     """Why a value cannot be, as the middle of a sentence."""
     if name == "gamma" and not 0.0 <= value <= 1.0:
         return "must be between 0 and 1"
-    if name == "max_chars" and value < 1:
-        return "must be at least 1"
     if name == "jobs" and not 1 <= value <= 64:
         return "must be between 1 and 64"
+    if name in AT_LEAST and value < AT_LEAST[name]:
+        return f"must be at least {AT_LEAST[name]}"
+    if name == "reviewer" and value not in ("auto", "model", "rules"):
+        return "must be auto, model or rules"
+    if name == "model_timeout_seconds" and not 0 < value <= 86_400:
+        return "must be over 0, and at most a day"
+    if name == "skills_dir" and not value.strip():
+        return "must name a folder"
     if name == "keep" and value not in ("tail", "ends", "evidence"):
         return "must be tail, ends or evidence"
     return None

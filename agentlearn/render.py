@@ -83,7 +83,8 @@ class Painter:
 
     def head(self, entry: Entry) -> str:
         """What an entry begins with: where it stands, and who speaks."""
-        place = f"[{self.letter}{entry.line}] " if self.lines else ""
+        has_place = self.lines and entry.line  # a verdict from another file has none here
+        place = f"[{self.letter}{entry.line}] " if has_place else ""
         return f"{place}{self.tagged(entry)[0]}: "
 
     def tagged(self, entry: Entry) -> tuple[str, str]:

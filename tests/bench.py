@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -26,6 +26,8 @@ AGENTLEARN = str(BIN / "agentlearn")
 ROUNDS = 3
 CORPUS_MB = int(os.environ.get("AGENTLEARN_BENCH_MB", "512"))
 FILES_MB = int(os.environ.get("AGENTLEARN_BENCH_FILES_MB", "200"))
+IDS = re.compile(rb"\b([0-9a-f]{8})((?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{9})\b")
+"""UUIDs, and the ids of Claude Code's sub-agents."""
 
 BARE = """
 import orjson, sys
@@ -172,7 +174,10 @@ def make_corpus(path: Path, megabytes: int) -> None:
 
 
 def make_copies(folder: Path, sources: list[Path], megabytes: int) -> None:
-    """The files again and again, as different files, until they are large enough."""
+    """The files again and again, each time with ids of its own, until they are large enough.
+
+    Plain copies would not do: what stands in several files counts once.
+    """
     if folder.is_dir():
         return
     folder.mkdir(parents=True)
@@ -180,8 +185,14 @@ def make_copies(folder: Path, sources: list[Path], megabytes: int) -> None:
     while size < megabytes * 1_000_000:
         for source in sources:
             number += 1
-            shutil.copyfile(source, folder / f"{number:05}-{source.name}")
-            size += source.stat().st_size
+            data = with_own_ids(source.read_bytes(), number)
+            (folder / f"{number:05}-{source.name}").write_bytes(data)
+            size += len(data)
+
+
+def with_own_ids(data: bytes, number: int) -> bytes:
+    """Every id changed in the same way, so that what belonged together still does."""
+    return IDS.sub(lambda found: b"%08x" % (int(found[1], 16) ^ number) + found[2], data)
 
 
 def bare_loop(path: Path) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import IO
 
 MB = 1_000_000
 PROGRAM = "from agentlearn.__main__ import main; main()"
@@ -14,7 +15,7 @@ finally:
 """
 
 
-def peak_mb_of(code: str, *words: str) -> float:
+def peak_mb_of(code: str, *words: str, stdin: IO[bytes] | None = None) -> float:
     """The largest memory of a run of some Python code, in MB, as the system counted it.
 
     The process is asked itself: what its parent is told counts the parent's memory, too.
@@ -22,6 +23,7 @@ def peak_mb_of(code: str, *words: str) -> float:
     indented = "".join(f"    {line}\n" for line in code.splitlines())
     result = subprocess.run(
         [sys.executable, "-c", f"import sys\ntry:\n{indented}{TELL}", *words],
+        stdin=stdin,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

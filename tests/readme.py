@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import cog
@@ -55,7 +58,32 @@ def run(command: str, both: bool = True) -> str:
         check=False,
     )
     shown = result.stdout.replace(str(scratch), "/tmp").replace(f"{ROOT}/", "")
+    # The time of the run would make every check of the README fail.
+    today = datetime.now(UTC).date()
+    for day in (today, today - timedelta(days=1)):
+        shown = re.sub(rf"{day}( |T)\d\d:\d\d", r"2026-11-16\g<1>09:00", shown)
     return shown.replace(_HOME.name, "~")
+
+
+def shop() -> None:
+    """A project of its own with a session in it."""
+    run("mkdir -p /tmp/shop/.agentlearn && cp fixtures/demo-claude.jsonl /tmp/shop/")
+    run("cp fixtures/demo-go.jsonl /tmp/shop/go.jsonl")
+
+
+def another() -> None:
+    run("mkdir -p /tmp/api/.agentlearn && cp fixtures/demo-claude.jsonl /tmp/api/")
+
+
+def proved() -> None:
+    """A session in which a command failed until it was changed."""
+    run("cp fixtures/demo-go.jsonl /tmp/api/go.jsonl")
+
+
+def first_change(project: str) -> str:
+    """The id of the first change in a project's journal, made or staged."""
+    listed = json.loads(run(f"cd /tmp/{project} && agentlearn log --format json", both=False))
+    return str(listed[-1]["id"])
 
 
 def command_table() -> None:

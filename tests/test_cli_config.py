@@ -12,8 +12,23 @@ from agentlearn.config import find_project, load_settings, resolve, user_config_
 from agentlearn.errors import BadInput
 from tests.commands import HOSTILE, assert_harmless, call, json_of, native_file, started
 
-DEFAULTS = {"gamma": 0.99, "rewards": None, "max_chars": 12000, "keep": "tail", "jobs": 1,
-            "strict": False}  # fmt: skip
+DEFAULTS = {
+    "gamma": 0.99,
+    "rewards": None,
+    "max_chars": 12000,
+    "keep": "tail",
+    "jobs": 1,
+    "strict": False,
+    "model": None,
+    "reviewer": "auto",
+    "nudge_interval": 10,
+    "max_iterations": 6,
+    "max_tokens": 200_000,
+    "model_timeout_seconds": 120.0,
+    "skills_dir": ".agents/skills",
+    "memory_chars": 2200,
+    "user_chars": 1375,
+}
 
 
 @pytest.fixture
@@ -61,9 +76,9 @@ def test_the_table(project: Path) -> None:
     assert shown[0].split() == ["setting", "value", "from"]
     assert shown[1].split() == ["gamma", "0.5", str(own)]
     assert shown[2].split() == ["rewards", "–", "default"]
-    assert shown[8:10] == [str(own), f"{user_config_file()}  (not there)"]
-    assert shown[10].endswith("defaults.yaml  (rules for rewards, to copy)")
-    assert Path(shown[10].split("  ")[0]).is_file()
+    assert shown[-3:-1] == [str(own), f"{user_config_file()}  (not there)"]
+    assert shown[-1].endswith("defaults.yaml  (rules for rewards, to copy)")
+    assert Path(shown[-1].split("  ")[0]).is_file()
 
 
 def test_the_project_is_found_from_below(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,3 +237,19 @@ def test_the_version() -> None:
     done = started("--version")
     assert (done.returncode, done.stdout.decode()) == (0, f"agentlearn {__version__}\n")
     assert call("--version").stdout == f"agentlearn {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("reviewer = 'nobody'", "reviewer"),
+        ("nudge_interval = -1", "must be at least 0"),
+        ("max_tokens = 0", "must be at least 1"),
+        ("memory_chars = 10", "must be at least 100"),
+        ("model_timeout_seconds = 0", "must be over 0"),
+        ("skills_dir = ' '", "must name a folder"),
+    ],
+)
+def test_settings_of_reviews_that_cannot_be(project: Path, line: str, says: str) -> None:
+    (project / "agentlearn.toml").write_text(line + "\n")
+    assert says in call("config", code=2).stderr

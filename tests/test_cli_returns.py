@@ -382,14 +382,6 @@ def test_a_session_from_a_pipe(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["sessions"][0]["id"] == "s1"
 
 
-def test_a_pipe_is_evidence_without_a_hash(tmp_path: Path) -> None:
-    path = native_file(tmp_path / "a.jsonl", {"id": "s", "rewards": [1]})
-    done = started("returns", "-", "--json", "--explain", input=path.read_bytes())
-    (reason,) = json.loads(done.stdout)["sessions"][0]["evidence"]
-    assert reason["evidence"]["sha256"] is None
-    assert (reason["evidence"]["start"], reason["evidence"]["end"]) == (2, 2)
-
-
 @pytest.mark.slow
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     small = native_file(tmp_path / "s.jsonl", DEMO)

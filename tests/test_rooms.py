@@ -53,6 +53,19 @@ def test_imports_point_downward():
     assert wrong == []
 
 
+def test_rewards_print_nothing_and_run_nothing():
+    wrong = []
+    for path in (PACKAGE / "rewards").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.Name):
+                names = [node.id]
+            wrong += [f"{path.name}: {n}" for n in names if n in ("print", "subprocess", "sys")]
+    assert wrong == []
+
+
 def test_starting_the_program_loads_nothing_heavy():
     import subprocess
     import sys

@@ -23,6 +23,17 @@ COMMANDS = {
     "convert": "any session as native JSON lines",
     "record": "write a session from a shell script, a line per call",
     "audit": "does the reward predict the truth? AUC against labels",
+    "review": "write skills and memory from what sessions show",
+    "init": "make this project ready: folders, and what an agent needs to read them",
+    "skills": "the skills: list, show, pin",
+    "memory": "what the memory says, who wrote it and how full it is",
+    "log": "the changes to skills and memory, the newest first",
+    "why": "where a skill, a note or a change comes from",
+    "revert": "take changes back",
+    "diff": "what waits for approval",
+    "adopt": "make the changes that wait",
+    "discard": "drop the changes that wait",
+    "check": "a linter for skills and memory",
     "config": "every setting, its value and where it came from",
 }
 INTERRUPTED = 130

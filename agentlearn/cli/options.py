@@ -52,9 +52,9 @@ Evaluator = Annotated[
         "--evaluator",
         metavar="CMD",
         help="A shell command that judges each session: an exit code other than 0 is failure; "
-        "with 0, a number on its last line is the score, else it is success. It gets the session "
-        "as native JSON lines on stdin, AGENTLEARN_SESSION_ID and AGENTLEARN_SESSION_PATH; after "
-        "300 seconds it is ended and gives no verdict.",
+        "with 0, a number on its last line is the score (1 or more is success), without one it is "
+        "success. It gets the session as native JSON lines on stdin, AGENTLEARN_SESSION_ID and "
+        "AGENTLEARN_SESSION_PATH; after 300 seconds it is ended and gives no verdict.",
         show_default=False,
     ),
 ]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from agentlearn.events import Emit, Event
 
 T = TypeVar("T")
 FEW = 20
@@ -32,3 +35,21 @@ def with_progress(items: Sequence[T], doing: str, unit: str) -> Iterator[T]:
         *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
     ) as progress:
         yield from progress.track(items, total=len(items))
+
+
+def live_status() -> Emit:
+    """What a run is doing, on one line of a terminal that goes when the run ends."""
+    from rich.console import Console
+
+    from agentlearn.events import Completion, Progress
+
+    status = Console(stderr=True).status("")
+
+    def emit(event: Event) -> None:
+        if isinstance(event, Progress) and event.max_iterations > 1:
+            status.update(f"{event.status}, round {event.iteration} of {event.max_iterations}")
+            status.start()
+        elif isinstance(event, Completion):
+            status.stop()
+
+    return emit

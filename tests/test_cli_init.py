@@ -1,0 +1,191 @@
+"""`agentlearn init`: a project is made ready once, and nothing of a person's is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentlearn.store.agents import AGENTS, MEMORY, line_for
+from tests.commands import call, json_of
+from tests.stores import make_skill, new_store, tree
+
+LINE = line_for("CLAUDE.md")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def state(project: Path) -> dict[str, object]:
+    links = {
+        path.relative_to(project).as_posix(): str(path.readlink())
+        for path in project.rglob("*")
+        if path.is_symlink()
+    }
+    return {**tree(project), **links}
+
+
+def test_the_folders(project: Path):
+    assert call("init", "--dry-run").stdout == (
+        "make .agents/skills\nwrite .agentlearn/.gitignore\nwrite .agentlearn/memory/MEMORY.md\n"
+    )
+    assert tree(project) == {} and not (project / ".agents").exists()
+    assert call("init").stdout == (
+        "made .agents/skills\nwrote .agentlearn/.gitignore\nwrote .agentlearn/memory/MEMORY.md\n"
+    )
+    assert (project / ".agents/skills").is_dir()
+    assert (project / MEMORY).read_text() == "# Memory: this project\n"
+    before = state(project)
+    result = call("init")
+    assert (result.stdout, result.stderr) == ("", "note: nothing to do, all of it is there\n")
+    assert state(project) == before
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_every_agent_finds_the_skills_and_the_memory(project: Path, agent: str):
+    make_skill(new_store(project))
+    call("init", "--agent", agent)
+    reads = AGENTS[agent]
+    assert any((project / folder / "run-tests/SKILL.md").is_file() for folder in reads.skills)
+    file = project / reads.instructions[0]
+    assert file.read_text() == f"{line_for(reads.instructions[0])}\n"
+    for named in [word[1:] for word in file.read_text().split() if word.startswith("@")]:
+        assert (file.parent / named).parent.is_dir()
+    before = state(project)
+    assert call("init", "--agent", agent).stdout == ""
+    assert {step["status"] for step in json_of("init", "--agent", agent)} == {"there"}
+    assert state(project) == before
+
+
+def test_claude_gets_a_link_that_survives_a_clone(project: Path):
+    shown = call("init", "--agent", "claude").stdout
+    assert "linked .claude/skills -> ../.agents/skills\n" in shown
+    assert f"added a line to CLAUDE.md: {LINE}\n" in shown
+    assert str((project / ".claude/skills").readlink()) == "../.agents/skills"
+
+
+@pytest.mark.parametrize("text", ["hello\r\nworld\r\n", "hello\r\nworld", "hello", "hello\n\n", ""])
+def test_what_a_file_says_stays(project: Path, text: str):
+    path = project / "AGENTS.md"
+    path.write_bytes(text.encode())
+    path.chmod(0o640)
+    call("init", "--agent", "codex")
+    found = path.read_bytes().decode()
+    end = "\r\n" if "\r\n" in text else "\n"
+    assert found.startswith(text) and found.endswith(f"{line_for('AGENTS.md')}{end}")
+    assert found.count("\n") - found.count("\r\n") in (0, found.count("\n"))
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert text == "" or f"{end}{end}Before" in found
+
+
+def test_a_new_claude_file_does_not_hide_the_one_that_was_read(project: Path):
+    """Claude Code reads AGENTS.md only where there is no CLAUDE.md."""
+    (project / "AGENTS.md").write_text("# Rules\n")
+    call("init", "--agent", "claude")
+    assert (project / "CLAUDE.md").read_text() == f"@AGENTS.md\n\n{LINE}\n"
+    assert (project / "AGENTS.md").read_text() == "# Rules\n"
+
+
+@pytest.mark.parametrize("order", [["claude", "codex"], ["codex", "claude"]])
+def test_the_memory_is_not_read_twice(project: Path, order: list[str]):
+    (project / "AGENTS.md").write_text("# Rules\n")
+    call("init", "--agent", order[0], "--agent", order[1])
+    assert (project / "CLAUDE.md").read_text() == "@AGENTS.md\n"
+    assert (project / "AGENTS.md").read_text().count(MEMORY) == 1
+    before = state(project)
+    assert call("init", "--agent", "claude", "--agent", "codex").stdout == ""
+    assert state(project) == before
+
+
+def test_the_other_place_of_claude(project: Path):
+    (project / ".claude").mkdir()
+    (project / ".claude/CLAUDE.md").write_text("# Rules\n")
+    call("init", "--agent", "claude")
+    assert not (project / "CLAUDE.md").exists()
+    text = (project / ".claude/CLAUDE.md").read_text()
+    assert f"@../{MEMORY}" in text
+    assert (project / ".claude" / f"../{MEMORY}").is_file()
+
+
+def test_one_file_with_two_names(project: Path):
+    (project / "AGENTS.md").write_text("# Rules\n")
+    (project / "CLAUDE.md").symlink_to("AGENTS.md")
+    call("init", "--agent", "claude", "--agent", "codex")
+    assert (project / "CLAUDE.md").is_symlink()
+    assert (project / "AGENTS.md").read_text() == f"# Rules\n\n{LINE}\n"
+
+
+def test_no_link_leads_out_of_the_project(project: Path, tmp_path: Path):
+    outside = tmp_path / "outside.md"
+    outside.write_text("theirs\n")
+    (project / "CLAUDE.md").symlink_to(outside)
+    result = call("init", "--agent", "claude", code=2)
+    assert "leads out of the project" in result.stderr and LINE in result.stderr
+    assert outside.read_text() == "theirs\n" and not (project / ".agentlearn").exists()
+    (project / "CLAUDE.md").unlink()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (project / ".claude").symlink_to(elsewhere)
+    call("init", "--agent", "claude", code=2)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_folder_of_skills_is_left_alone(project: Path):
+    mine = project / ".claude/skills/mine/SKILL.md"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("x")
+    before = state(project)
+    result = call("init", "--agent", "claude", code=2)
+    assert "is a folder of its own, with 1 skill\n" in result.stderr
+    assert 'skills_dir = ".claude/skills" in agentlearn.toml' in result.stderr
+    assert state(project) == before and not (project / ".agentlearn").exists()
+    (project / "agentlearn.toml").write_text('skills_dir = ".claude/skills"\n')
+    call("init", "--agent", "claude", "--agent", "codex")
+    assert mine.read_text() == "x"
+    assert str((project / ".agents/skills").readlink()) == "../.claude/skills"
+
+
+def test_a_link_to_elsewhere_is_left_alone(project: Path):
+    (project / ".claude").mkdir()
+    (project / ".claude/skills").symlink_to("../other")
+    assert "is a link to ../other" in call("init", "--agent", "claude", code=2).stderr
+    assert str((project / ".claude/skills").readlink()) == "../other"
+
+
+@pytest.mark.parametrize("content", [b"caf\xe9\n", b"x" * (1024 * 1024 + 1)])
+def test_a_file_that_is_no_text_is_left_alone(project: Path, content: bytes):
+    (project / "AGENTS.md").write_bytes(content)
+    call("init", "--agent", "codex", code=2)
+    assert (project / "AGENTS.md").read_bytes() == content
+    assert not (project / ".agentlearn").exists()
+
+
+def test_names_that_are_none(project: Path):
+    assert "did you mean claude?" in call("init", "--agent", "cluade", code=2).stderr
+    assert "agents are: amp, " in call("init", "--agent", "zzz", code=2).stderr
+    assert "--agent is for a project" in call("init", "--user", "--agent", "pi", code=2).stderr
+    assert tree(project) == {}
+
+
+def test_the_persons_own_store(project: Path, own_home: Path):
+    shown = call("init", "--user").stdout
+    assert f"your skills: {own_home / 'agentlearn/skills'}\n" in shown
+    assert (own_home / "agentlearn/skills").is_dir() and tree(project) == {}
+    assert "nothing to do" in call("init", "--user").stderr
+
+
+def test_json(project: Path):
+    found = json_of("init", "--agent", "claude", "--dry-run")
+    assert found[3] == {
+        "action": "link",
+        "path": ".claude/skills",
+        "status": "planned",
+        "target": "../.agents/skills",
+        "line": None,
+    }
+    assert {step["status"] for step in json_of("init", "--agent", "claude")} == {"done"}
