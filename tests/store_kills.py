@@ -35,10 +35,26 @@ def kill_one(project: Path, seed: int) -> list[str]:
     os.close(writing)
     with os.fdopen(reading, "rb") as said:
         said.readline()
-        time.sleep(random.Random(f"moment {seed}").uniform(0, 0.12))
+        moment = random.Random(f"moment {seed}")
+        time.sleep(moment.uniform(0, 0.12))
+        if seed % 2:
+            await_change(project)
+            time.sleep(moment.uniform(0, 0.002))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         return said.read().decode().split()
+
+
+def await_change(project: Path) -> None:
+    """Until the journal grows: random moments alone seldom fall within a change."""
+    journal = new_store(project).places.journal
+    size, until = _size(journal), time.monotonic() + 5
+    while _size(journal) == size and time.monotonic() < until:
+        pass
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def look(project: Path, done: list[str]) -> int:

@@ -35,7 +35,7 @@ def test_killed_at_two_hundred_moments(tmp_path: Path):
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, f"seed {seed}\n{result.stdout}{result.stderr}"
     unfinished, _, _, changes = map(int, re.findall(r"\d+", result.stdout))
-    assert unfinished > 20 and changes > 50, f"too few fell within a change: {result.stdout}"
+    assert unfinished > 15 and changes > 50, f"too few fell within a change: {result.stdout}"
 
 
 def test_killed_at_a_few_moments(tmp_path: Path):
