@@ -11,11 +11,12 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import select
 import signal
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Raw, Struct
@@ -29,7 +30,12 @@ from agentlearn.sessions.values import cut
 BUFFER = 256 * 1024
 OPENING, CLOSING = b"{}"
 PART = 32 * 1024 * 1024
+"""So much of a file is scanned before its sessions are handed on."""
+SHARED_PART = 8 * 1024 * 1024
 """So much of a file is one piece of work when several processes share it."""
+MOST_TICKETS = 8192
+"""As many pieces as fit into a pipe before anybody reads from it, and fewer."""
+LENGTH = 8
 
 
 class Amount(Struct, gc=False):
@@ -256,52 +262,78 @@ def _task(metadata: Raw) -> str | None:
 
 
 def _pieces_in_turn(path: Path, jobs: int) -> Iterator[list[Scanned]]:
-    """The pieces in order, every process scanning each `jobs`-th of them.
+    """The pieces in order, each scanned by whichever process is free: cores differ in speed.
 
     Plain forks and pipes: loading multiprocessing takes as long as scanning 20 MB.
     """
-    starts = list(range(0, path.stat().st_size, PART))
+    size = path.stat().st_size
+    part = max(SHARED_PART, size // MOST_TICKETS + 1)
+    starts = range(0, size, part)
     jobs = min(jobs, len(starts))
     if jobs < 2 or not hasattr(os, "fork"):
         yield from _pieces(path)
         return
-    workers = [_start_worker(path, starts[index::jobs]) for index in range(jobs)]
+    tickets, giving = os.pipe()
+    workers: dict[int, int] = {}
     try:
-        for number in range(len(starts)):
-            try:
-                piece = pickle.load(workers[number % jobs][1])
-            except (EOFError, pickle.UnpicklingError):
-                piece = None
-            if piece is None:
-                raise NotPlain
-            yield piece
+        for _ in range(jobs):
+            process, results = _start_worker(path, part, tickets, giving)
+            workers[results] = process
+        os.write(giving, array("I", range(len(starts))).tobytes())
+        os.close(giving)
+        yield from _in_order(workers.keys(), len(starts))
     finally:
-        for process, pipe in workers:
-            pipe.close()
+        os.close(tickets)
+        for results, process in workers.items():
+            os.close(results)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
 
 
-def _start_worker(path: Path, starts: list[int]) -> tuple[int, IO[bytes]]:
-    """A process that scans some pieces, and the pipe they come through."""
+def _in_order(pipes: Iterable[int], count: int) -> Iterator[list[Scanned]]:
+    """What comes through the pipes, (number, piece) by (number, piece), sorted by number."""
+    waiting: dict[int, list[Scanned]] = {}
+    unread = {pipe: bytearray() for pipe in pipes}
+    for wanted in range(count):
+        while wanted not in waiting:
+            if not unread:
+                raise NotPlain
+            for pipe in select.select(list(unread), [], [])[0]:
+                data = os.read(pipe, 1 << 20)
+                unread[pipe] += data
+                waiting.update(_whole_pieces(unread[pipe]))
+                if not data:
+                    del unread[pipe]
+        yield waiting.pop(wanted)
+
+
+def _whole_pieces(data: bytearray) -> Iterator[tuple[int, list[Scanned]]]:
+    """Take from the front what has come whole."""
+    while len(data) >= LENGTH and len(data) >= LENGTH + (size := int.from_bytes(data[:LENGTH])):
+        yield pickle.loads(data[LENGTH : LENGTH + size])
+        del data[: LENGTH + size]
+
+
+def _start_worker(path: Path, part: int, tickets: int, giving: int) -> tuple[int, int]:
+    """A process that scans pieces as long as there are tickets, and the pipe they come through.
+
+    It ends at the first piece that is not plain: the one who waits for it sees the pipe closed.
+    """
     receive, send = os.pipe()
     process = os.fork()
     if process:
         os.close(send)
-        return process, os.fdopen(receive, "rb")
+        return process, receive
     try:  # in the child, which must never return from here
         os.close(receive)
+        os.close(giving)
         with os.fdopen(send, "wb") as pipe:
-            for start in starts:
-                piece: list[Scanned] | None
-                try:
-                    piece = scan_piece(path, start, start + PART)
-                except NotPlain:
-                    piece = None
-                pickle.dump(piece, pipe)
+            while ticket := os.read(tickets, array("I").itemsize):
+                number = array("I", ticket)[0]
+                piece = pickle.dumps((number, scan_piece(path, number * part, (number + 1) * part)))
+                pipe.write(len(piece).to_bytes(LENGTH) + piece)
                 pipe.flush()
-                if piece is None:
-                    break
-    finally:
-        os._exit(0)
+    except BaseException:
+        os._exit(1)
+    os._exit(0)
