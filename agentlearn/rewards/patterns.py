@@ -18,19 +18,22 @@ MENTIONS = ("test", "tox", "nox", "jest", "mocha", "rspec", "phpunit", "bats", "
 """Every default pattern for tests needs one of these words, which are quicker to look for."""
 FAILURES = ("fail", "FAIL", "rror", "ERROR")
 """The same for what tests that failed print."""
-IN_CODE = re.compile(r"""\bcmd["']?\s*:\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
+IN_CODE = re.compile(r"""cmd(?<!\wcmd)["']?\s*:\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
+"""It begins with a literal, which is looked for fast; that it is a whole word is seen after it."""
 NO_RUN = re.compile(r"\s(?:--version|--help|--collect-only|--co|--list\S*|--dry-run)(?:\s|$)")
 """Options with which a test program runs no tests."""
 COMMAND_KEYS = ("command", "cmd", "script", "code", "input")
 WORD = r"[^\s;&|()]"
+BEFORE_COMMAND = re.compile(r"\n|;|&|\||\(|then(?<!\wthen)\s|do(?<!\wdo)\s")
+"""Each of these begins with one certain character, so that most of a script is passed over fast."""
 AT_COMMAND = (
-    r"(?:^|[;&|(]|\b(?:then|do)\s)[ \t]*(?:\w+=\S*[ \t]+)*"
+    r"[ \t]*(?:\w+=\S*[ \t]+)*"
     r"(?:(?:uv\s+run|poetry\s+run|pdm\s+run|hatch\s+run|pipenv\s+run|npx|bunx|pnpm\s+exec|sudo|time"
     r"|mise\s+(?:exec|x)|bundle\s+exec|asdf\s+exec"
     rf"|env|nice|xvfb-run|timeout\s+\S+|(?:{WORD}*/)?python[\d.]*|(?:ba|z)?sh)"
     rf"[ \t]+(?:-\S+[ \t]+)*(?:\w+=\S*[ \t]+)*[\"']?)*(?:{WORD}*/)?"
 )
-"""Where a program's name may stand: a word that is only mentioned is no command.
+"""What may stand between that and a program's name: a word that is only mentioned is no command.
 
 No two parts of it may match the same text in two ways: commands come from transcripts, and one
 made to be slow would hang the run.
@@ -68,7 +71,9 @@ class Patterns:
         """The name of the shaped rule that a call earns, if any."""
         if result.status in ("rejected", "interrupted"):
             return None
-        if not result.failed and not self._may_run_tests(call.arguments):
+        if not result.failed and not (
+            self._is_command(call.tool) and self._may_run_tests(call.arguments)
+        ):
             return None  # most calls: what they run need not even be taken out of its JSON
         command = self.command_of(call)
         if command and self.runs_tests(command):
@@ -79,17 +84,20 @@ class Patterns:
             return None
         if result.status == "error" and self.malformed.search(result.text[:OUTPUT_CHARS]):
             return "malformed_call"
-        if result.exit_code == 1 and command and self.searches.search(command):
+        if result.exit_code == 1 and command and _runs(self.searches, command):
             return None
         return "failed_call"
 
     def _may_run_tests(self, text: str) -> bool:
-        return not self.mentions or any(word in text for word in self.mentions)
+        for word in self.mentions:  # a plain loop: this is asked of every command
+            if word in text:
+                return True
+        return not self.mentions
 
     def runs_tests(self, command: str) -> bool:
         if not self._may_run_tests(command):
             return False
-        return self.tests.search(command) is not None and not NO_RUN.search(command)
+        return _runs(self.tests, command) and not NO_RUN.search(command)
 
     def judge_tests(self, command: str, result: Result) -> str | None:
         """Whether tests passed or failed. A pipe hides the exit code: then only words count."""
@@ -103,17 +111,19 @@ class Patterns:
         plain = "|" not in command and ";" not in command
         return "tests_passed" if result.exit_code == 0 and plain else None
 
+    def _is_command(self, tool: str) -> bool:
+        known = self._is_shell.get(tool)
+        if known is None:
+            known = self._is_shell[tool] = not tool or self.shell_tools.search(tool) is not None
+        return known
+
     def command_of(self, call: Call) -> str:
         """The shell command of a call; empty if it is none. A native action is taken as one."""
-        if not call.tool:
-            return _ends(call.arguments)
-        is_shell = self._is_shell.get(call.tool)
-        if is_shell is None:
-            is_shell = self.shell_tools.search(call.tool) is not None
-            self._is_shell[call.tool] = is_shell
-        if not is_shell:
+        if not self._is_command(call.tool):
             return ""
         text = call.arguments
+        if not call.tool:
+            return _ends(text)
         if not text.startswith("{"):
             return _ends(_commands_in(text))
         try:
@@ -127,6 +137,14 @@ class Patterns:
             if isinstance(found, list):
                 return _ends(" ".join(map(str, found)))
         return ""
+
+
+def _runs(programs: re.Pattern[str], command: str) -> bool:
+    """Whether one of the programs stands where a command begins."""
+    if programs.match(command):
+        return True
+    begins = BEFORE_COMMAND.finditer(command)
+    return any(programs.match(command, before.end()) for before in begins)
 
 
 def _commands_in(code: str) -> str:
@@ -151,13 +169,20 @@ def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
 
 
 def _any(patterns: tuple[str, ...], flags: int = 0, before: str = "") -> re.Pattern[str]:
-    """One expression for all; each is compiled alone first, so that an error names it."""
-    inline = [_inline(pattern) for pattern in patterns]
-    for pattern in inline:
-        _compiled(pattern, flags)
+    """One expression for all."""
     if before:
         flags |= re.MULTILINE  # every line of a script may begin with a command
+    inline = [_inline(pattern) for pattern in patterns]
     return _compiled(before + "(?:" + "|".join(inline or ["(?!)"]) + ")", flags)
+
+
+def check_patterns(rules: Rules) -> None:
+    """Each pattern compiled alone, so that an error names it: for rules that a person wrote."""
+    for group in (rules.words, rules.commands):
+        for name in group.__struct_fields__:
+            value = getattr(group, name)
+            for pattern in value if isinstance(value, tuple) else ():
+                _compiled(_inline(pattern))
 
 
 def _inline(pattern: str) -> str:

@@ -151,7 +151,10 @@ def _from_file(path: Path) -> Rules:
         checked = _model(Rules).model_validate(data or {})
     except ValidationError as error:
         raise BadInput(f"{path}: {_first_error(error.errors())}", _hint(error.errors())) from None
+    from agentlearn.rewards.patterns import check_patterns
+
     rules = msgspec.convert(checked.model_dump(), Rules)
+    check_patterns(rules)
     compiled_rules(rules)
     return rules
 

@@ -101,13 +101,13 @@ def judge_output(text: str) -> tuple[Status, int | None]:
     head = text[:HEAD]
     header = HEADER.match(head)
     code = EXIT_CODE.match(head, header.end() if header else 0)
-    output = OUTPUT.search(head)
+    output = OUTPUT.search(head) if "Output:" in head else None
     if text.startswith(FAILED):
         return ("rejected" if REJECTED in head + text[-HEAD:] else "error"), None
     said = head[: output.start()] if output else text if len(text) <= HEAD else ""
     if REJECTED in said:
         return "rejected", None
-    if ABORTED.search(said):
+    if "aborted by user" in said and ABORTED.search(said):
         return "interrupted", None
     if text.startswith("Script completed"):
         codes = [number for name, number in printed_in_script(text) if name == "exit_code"]
@@ -119,6 +119,8 @@ def printed_in_script(text: str) -> list[tuple[str, int]]:
     """A script that prints what its commands gave back, on one line or on many, shows how each
     ended (`exit_code`), or that it still runs (`session_id`).
     """
+    if '"chunk_id"' not in text:
+        return []
     return [
         (found[1], int(found[2]))
         for found in IN_SCRIPT.finditer(text)
