@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from agentlearn.sessions.source import Stream
 
-BUFFER = 512 * 1024
+BUFFER = 256 * 1024
+OPENING, CLOSING = b"{}"
 MAX_LINE = 256 * 1024 * 1024
 JUNK = 200
 """So many characters may stand before the first brace of a line."""
@@ -26,17 +29,31 @@ T = TypeVar("T")
 Warn = Callable[[int, str], None]
 
 
+class Block(Struct, gc=False):
+    """The lines that one look into the buffer holds. It is only good until the next one."""
+
+    number: int
+    """That of the first line."""
+    view: memoryview
+    bounds: list[int]
+    """Where each line begins, and where one after the last would."""
+    is_plain: bool
+    """Every line begins and ends as an object does."""
+
+    def rows(self) -> list[memoryview]:
+        """The lines without their ends."""
+        view = self.view
+        return [view[start : end - 1] for start, end in pairwise(self.bounds)]
+
+
 def lines(stream: Stream) -> Iterator[tuple[int, memoryview]]:
     """Each line with its number, without its end. The view is only good until the next one."""
-    for first, rows in batches(stream):
-        yield from enumerate(rows, first)
+    for block in blocks(stream):
+        yield from enumerate(block.rows(), block.number)
 
 
-def batches(stream: Stream) -> Iterator[tuple[int, list[memoryview]]]:
-    """The lines that one look into the buffer holds, and the number of the first of them.
-
-    Many at a time, because handing on every line by itself takes longer than finding it.
-    """
+def blocks(stream: Stream) -> Iterator[Block]:
+    """Many lines at a time: handing on every line by itself takes longer than finding it."""
     buffer = bytearray(BUFFER)
     view = memoryview(buffer)
     have, number = 0, 1
@@ -45,17 +62,13 @@ def batches(stream: Stream) -> Iterator[tuple[int, list[memoryview]]]:
         end = have + got
         if not got:
             if have:
-                yield number, [view[:have]]
+                yield Block(number, view, [0, have + 1], False)
             return
-        rows: list[memoryview] = []
-        start = 0
-        newline = buffer.find(b"\n", have, end)
-        while newline >= 0:
-            rows.append(view[start:newline])
-            start = newline + 1
-            newline = buffer.find(b"\n", start, end)
-        yield number, rows
-        number += len(rows)
+        bounds, is_plain = line_bounds(buffer, have, end)
+        if len(bounds) > 1:
+            yield Block(number, view, bounds, is_plain)
+        number += len(bounds) - 1
+        start = bounds[-1]
         have = end - start
         if start:
             view[:have] = bytes(view[start:end])
@@ -65,6 +78,39 @@ def batches(stream: Stream) -> Iterator[tuple[int, list[memoryview]]]:
             bigger = bytearray(2 * len(buffer))
             bigger[:have] = buffer
             buffer, view = bigger, memoryview(bigger)
+
+
+def line_bounds(
+    buffer: bytearray, searched: int, filled: int, limit: int = MAX_LINE * 2
+) -> tuple[list[int], bool]:
+    """Where the whole lines begin that begin before the limit, and where the last one ends; and
+    whether all of them begin and end as objects do.
+    """
+    bounds = [0]
+    start, is_plain = 0, True
+    newline = buffer.find(b"\n", searched, filled)
+    while newline >= 0:
+        if buffer[start] != OPENING or buffer[newline - 1] != CLOSING:
+            is_plain = False
+        start = newline + 1
+        bounds.append(start)
+        if start >= limit:
+            break
+        newline = buffer.find(b"\n", start, filled)
+    return bounds, is_plain
+
+
+def decoded_at_once(kind: type[T], view: memoryview, bounds: list[int]) -> list[T] | None:
+    """Plain lines decoded all at once, which is faster than one by one; None if one is odd.
+
+    The decoder takes a newline for any other white space. But every line begins and ends as an
+    object does, so there are as many objects as lines only if each line is one.
+    """
+    try:
+        found = decoder(kind).decode_lines(view[: max(bounds[-1], 1) - 1])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+    return found if len(found) == len(bounds) - 1 else None
 
 
 _DECODERS: dict[Any, Any] = {}
@@ -88,25 +134,34 @@ class LineTooLong(Exception):
 
 def objects(stream: Stream, kind: type[T], warn: Warn) -> Iterator[tuple[int, T]]:
     """Each object of the file with its line number, as a `kind` (a msgspec Struct)."""
-    decode = decoder(kind).decode
     try:
-        for number, raw in lines(stream):
-            try:
-                yield number, decode(raw)
-            except (msgspec.MsgspecError, UnicodeError, RecursionError):
-                for value in salvage(bytes(raw), number, warn):
-                    try:
-                        found = loosened(value, kind)
-                    except RecursionError as error:
-                        warn(number, _reason(error))
-                    else:
-                        yield number, found
+        for block in blocks(stream):
+            found = decoded_at_once(kind, block.view, block.bounds) if block.is_plain else None
+            if found is not None:
+                yield from enumerate(found, block.number)
+            else:
+                yield from _one_by_one(block, kind, warn)
     except LineTooLong as error:
         warn(error.number, f"{error}; the rest of the file is not read")
     except OSError as error:
         warn(0, f"the file cannot be read to its end: {error.strerror or error}")
     if stream.broken:
         warn(0, stream.broken)
+
+
+def _one_by_one(block: Block, kind: type[T], warn: Warn) -> Iterator[tuple[int, T]]:
+    decode = decoder(kind).decode
+    for number, raw in enumerate(block.rows(), block.number):
+        try:
+            yield number, decode(raw)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            for value in salvage(bytes(raw), number, warn):
+                try:
+                    found = loosened(value, kind)
+                except RecursionError as error:
+                    warn(number, _reason(error))
+                else:
+                    yield number, found
 
 
 def salvage(raw: bytes, number: int, warn: Warn) -> list[dict[str, Any]]:

@@ -21,14 +21,12 @@ from typing import Literal
 import msgspec
 from msgspec import Raw, Struct
 
-from agentlearn.sessions.lines import decoder
+from agentlearn.sessions.lines import BUFFER, decoded_at_once, line_bounds
 from agentlearn.sessions.native import SCHEMA
 from agentlearn.sessions.native_values import parse_outcome
 from agentlearn.sessions.text import without_data_uris
 from agentlearn.sessions.values import cut
 
-BUFFER = 256 * 1024
-OPENING, CLOSING = b"{}"
 PART = 32 * 1024 * 1024
 """So much of a file is scanned before its sessions are handed on."""
 SHARED_PART = 8 * 1024 * 1024
@@ -129,7 +127,9 @@ def scan_piece(path: Path, start: int, end: int) -> list[Scanned]:
             if not got:
                 _take_lines(view, [0, have + 1] if have else [0], parts)
                 break
-            bounds = _line_bounds(buffer, have, filled, end - position)
+            bounds, is_plain = line_bounds(buffer, have, filled, end - position)
+            if not is_plain:
+                raise NotPlain
             _take_lines(view, bounds, parts)
             taken = bounds[-1]
             if not taken and filled == len(buffer):
@@ -143,27 +143,13 @@ def scan_piece(path: Path, start: int, end: int) -> list[Scanned]:
     return parts
 
 
-def _line_bounds(buffer: bytearray, searched: int, filled: int, limit: int) -> list[int]:
-    """Where the whole lines begin that begin before the limit, and where the last one ends."""
-    bounds = [0]
-    start = 0
-    newline = buffer.find(b"\n", searched, filled)
-    while newline >= 0:
-        # A line that does not begin and end as an object does is for the full reader.
-        if buffer[start] != OPENING or buffer[newline - 1] != CLOSING:
-            raise NotPlain
-        start = newline + 1
-        bounds.append(start)
-        if start >= limit:
-            break
-        newline = buffer.find(b"\n", start, filled)
-    return bounds
-
-
 def _take_lines(view: memoryview, bounds: list[int], parts: list[Scanned]) -> None:
     """Nearly every line is a turn with a reward: those are added here, without a call for each."""
     session = parts[-1] if parts else None
-    for line in _decoded(view, bounds):
+    found = decoded_at_once(Line, view, bounds)
+    if found is None:
+        raise NotPlain
+    for line in found:
         reward = line.reward
         if session is None or reward is None or line.type != "turn" or line.session_id is not None:
             _take(line, parts)
@@ -175,21 +161,6 @@ def _take_lines(view: memoryview, bounds: list[int], parts: list[Scanned]) -> No
             session.rewards.append(reward or 0.0)  # never -0.0
         else:
             session.rewards.append(_signed(reward))  # type: ignore[arg-type]
-
-
-def _decoded(view: memoryview, bounds: list[int]) -> list[Line]:
-    """All lines decoded at once, which is faster than one by one.
-
-    The decoder takes a newline for any other white space. But every line begins and ends as an
-    object does, so there are as many objects as lines only if each line is one.
-    """
-    try:
-        found = decoder(Line).decode_lines(view[: max(bounds[-1], 1) - 1])
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        raise NotPlain from None
-    if len(found) != len(bounds) - 1:
-        raise NotPlain
-    return found
 
 
 def _line_start(file: object, start: int) -> int:
