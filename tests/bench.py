@@ -2,7 +2,8 @@
 
 Every command runs three times, in turn with those it is compared with, and the best time counts;
 what matters is the ratio. AGENTLEARN_BENCH_MB sets the size of the native corpus (512), and
-AGENTLEARN_SAMPLES the folder of real Claude Code and Codex files (the fixtures stand in).
+AGENTLEARN_SAMPLES the folder of real files, in `claude-code/` and `codex/`: the fixtures are too
+small to tell readers apart.
 """
 
 from __future__ import annotations
@@ -230,15 +231,13 @@ def bench_native() -> None:
 def bench_readers() -> None:
     """Claude Code and Codex files, by the readers that know them, all on the same files."""
     samples = Path(os.environ.get("AGENTLEARN_SAMPLES") or "nowhere")
-    kind = "real" if samples.is_dir() else "fixture"
-    if kind == "real":
-        folders = [samples / "claude-code", samples / "codex"]
-        sources = sorted(path for folder in folders for path in folder.glob("*.jsonl"))
-    else:
-        sources = [ROOT / "fixtures" / f"demo-{name}.jsonl" for name in ("claude", "codex")]
-    megabytes = FILES_MB if kind == "real" else FILES_MB // 20  # the fixtures are small
-    folder = WORK / f"{kind}-{megabytes}"
-    make_copies(folder, sources, megabytes)
+    folders = [samples / "claude-code", samples / "codex"]
+    sources = sorted(path for folder in folders for path in folder.glob("*.jsonl"))
+    if not sources:
+        print("\nno real files: AGENTLEARN_SAMPLES names no folder with claude-code/ and codex/")
+        return
+    folder = WORK / f"real-{FILES_MB}"
+    make_copies(folder, sources, FILES_MB)
     ours = [AGENTLEARN, "returns", "--format", "jsonl", str(folder)]
     shown = f"agentlearn returns --format jsonl {folder.name}/"
     runs = [bare_loop(folder), Run("agentlearn returns", ours, shown)]
@@ -247,7 +246,7 @@ def bench_readers() -> None:
         runs.append(Run(name, [PYTHON, "-c", setup + EACH, str(folder)], shown))
     in_turn(runs)
     size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
-    title = f"{size:.0f} MB of {kind} Claude Code and Codex files"
+    title = f"{size:.0f} MB of real Claude Code and Codex files"
     table(f"{title}, to turns and rewards", runs)
 
 
