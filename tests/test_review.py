@@ -263,6 +263,24 @@ def test_a_failing_model_does_not_end_a_batch_at_once(project: Project) -> None:
     ]  # fmt: skip
 
 
+def test_a_run_that_stops_says_how_much_it_did_not_try(project: Project) -> None:
+    paths = [
+        lines_file(project.folder / f"t{number}.jsonl", session_lines(id=f"t{number}"))
+        for number in range(6)
+    ]
+    model = script(project.folder.parent, *[{"fail": "gone"}] * 6)
+    said = call("review", *paths, "--model", model, "--events", "-", code=4).stderr
+    assert said.endswith(
+        "reviewed 0 of 3 sessions: 0 changes made\n  not reviewed to the end: 3\n"
+        "stopped: the model failed; 3 files after it not tried\n"
+    )
+    events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    reading = [event for event in events if event.get("status") == "reading"]
+    assert [(event["iteration"], event["max_iterations"]) for event in reading] == [
+        (1, 6), (2, 6), (3, 6),
+    ]  # fmt: skip
+
+
 def test_twenty_calls_at_once_are_all_answered(project: Project) -> None:
     many = [note_call(f"Unit tests run through make test, case {number}.") for number in range(20)]
     (session,) = by_model(project, calls(*many), DONE)["sessions"]

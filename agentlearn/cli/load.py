@@ -47,6 +47,8 @@ class Loader:
         self.strict = strict
         self.keep_bytes = keep_bytes
         self.candidates = self.choose(list(names or []), latest)
+        self.in_line: list[Candidate] = []
+        self.opened = 0
         self.read = 0
         self.passed_over = 0
         self.bad = 0
@@ -85,11 +87,19 @@ class Loader:
         for candidate in self.in_turn():
             yield from self.of(candidate)
 
-    def in_turn(self) -> Iterator[Candidate]:
+    def in_turn(self, bar: bool = True) -> Iterator[Candidate]:
         """The files one by one, with a bar on a terminal if there are many."""
         from agentlearn.cli.progress import with_progress
 
-        return with_progress(self.without_copies(), "reading", "files")
+        self.in_line = self.without_copies()
+        if not bar:
+            return iter(self.in_line)
+        return with_progress(self.in_line, "reading", "files")
+
+    @property
+    def unopened(self) -> int:
+        """How many files were not come to, where a run ends before its end."""
+        return len(self.in_line) - self.opened
 
     def without_copies(self) -> list[Candidate]:
         """What agents copied from file to file counts once, however the files were found."""
@@ -105,6 +115,7 @@ class Loader:
 
     def of(self, candidate: Candidate) -> Iterator[Session]:
         """The sessions of one file; what goes wrong with it is told and counted."""
+        self.opened += 1
         if candidate.problem is not None:
             complain(candidate.problem)
             self.bad += 1

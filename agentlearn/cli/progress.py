@@ -38,18 +38,27 @@ def with_progress(items: Sequence[T], doing: str, unit: str) -> Iterator[T]:
 
 
 def live_status() -> Emit:
-    """What a run is doing, on one line of a terminal that goes when the run ends."""
+    """What a run is doing, on one line of a terminal that goes when something is to be printed."""
     from rich.console import Console
 
-    from agentlearn.events import Completion, Progress
+    from agentlearn.events import Completion, Progress, SessionSkipped
 
     status = Console(stderr=True).status("")
+    batch = ""
 
     def emit(event: Event) -> None:
-        if isinstance(event, Progress) and event.max_iterations > 1:
-            status.update(f"{event.status}, round {event.iteration} of {event.max_iterations}")
-            status.start()
-        elif isinstance(event, Completion):
+        nonlocal batch
+        if isinstance(event, (Completion, SessionSkipped)):
             status.stop()
+        if not isinstance(event, Progress):
+            return
+        step = ""
+        if event.status == "reading":
+            batch = f"file {event.iteration} of {event.max_iterations}"
+        elif event.max_iterations > 1:
+            step = f"{event.status}, round {event.iteration} of {event.max_iterations}"
+        if shown := ": ".join(filter(None, (batch, step))):
+            status.update(shown)
+            status.start()
 
     return emit

@@ -25,13 +25,16 @@ class Printer:
         self.reports: list[dict[str, Any]] = []
         self.sessions = self.reviewed = self.skipped = self.failed = self.changes = 0
         self.reasons: dict[str, int] = {}
-        self.stopped: str | None = None
+        self.stopped = ""
 
     def made(self, attempt: Attempt) -> None:
         self.changes += attempt.change is not None
 
-    def stop(self, why: str) -> None:
-        self.stopped = why
+    def stop(self, why: str, unopened: int) -> None:
+        """The run ends before its end: `unopened` files were not come to."""
+        self.stopped = f"stopped: {why}"
+        if unopened:
+            self.stopped += f"; {unopened} file{'s' * (unopened > 1)} after it not tried"
 
     def add(self, report: Report) -> None:
         self.sessions += 1
@@ -76,7 +79,7 @@ class Printer:
         if self.failed:
             print(f"  not reviewed to the end: {self.failed}", file=sys.stderr)
         if self.stopped:
-            print(f"stopped: {self.stopped}; what comes after was not reviewed", file=sys.stderr)
+            print(self.stopped, file=sys.stderr)
         if self.mode == "stage" and self.changes:
             print("hint: agentlearn diff shows them, agentlearn adopt makes them", file=sys.stderr)
 

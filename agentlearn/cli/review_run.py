@@ -15,7 +15,7 @@ from agentlearn.cli.load import Loader
 from agentlearn.cli.review_output import Printer
 from agentlearn.config import Settings
 from agentlearn.errors import AgentlearnError, BadInput
-from agentlearn.events import Emit, EventLog, tee
+from agentlearn.events import Emit, EventLog, Progress, new_trace_id, tee
 from agentlearn.guard import plain
 from agentlearn.models.model import Model
 from agentlearn.review.by_model import Limits, load_prompt
@@ -109,14 +109,17 @@ def _warn(error: AgentlearnError) -> None:
 def review_all(loader: Loader, reviewing: Reviewing, printer: Printer) -> int:
     """Review what was loaded; the exit code that fits, before what went wrong with files."""
     failures, code = 0, 0
+    trace_id = new_trace_id()
     for session in in_time_order(loader):
+        if len(loader.in_line) > 1:
+            reviewing.emit(Progress(trace_id, loader.opened, len(loader.in_line), "reading"))
         report = reviewing.review(session, printer.made)
         printer.add(report)
         ended = report.ended
         if ended is None:
             continue
         if ended.outcome == "aborted":
-            printer.stop("interrupted")
+            printer.stop("interrupted", loader.unopened)
             return INTERRUPTED
         failures = failures + 1 if ended.outcome == "failed" else 0
         if ended.error is not None:
@@ -124,7 +127,8 @@ def review_all(loader: Loader, reviewing: Reviewing, printer: Printer) -> int:
             code = max(code, ended.error.exit_code)
             is_final = getattr(ended.error, "is_final", True)  # a store that fails goes on failing
             if is_final or failures == MOST_FAILURES:
-                printer.stop("the model failed" if code == MODEL_FAILED else "the store failed")
+                who = "the model" if code == MODEL_FAILED else "the store"
+                printer.stop(f"{who} failed", loader.unopened)
                 break
     if code:
         return code
@@ -134,7 +138,7 @@ def review_all(loader: Loader, reviewing: Reviewing, printer: Printer) -> int:
 def in_time_order(loader: Loader) -> Iterator[Session]:
     """The sessions as they happened, as far as their files tell before they are read."""
     loader.candidates.sort(key=_began)
-    for candidate in loader.in_turn():
+    for candidate in loader.in_turn(bar=False):  # the events tell how far it is
         found = loader.of(candidate)
         path = candidate.path
         if path is None or not path.is_file() or path.stat().st_size > SORTED_UP_TO:
