@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test slow llama check bench format
+.PHONY: help demo demo-reflexion test slow llama check bench format
 
 help: ## what can be made
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -27,6 +27,14 @@ demo: $(READY) ## review a fixture session, say why, and what sessions were wort
 	@echo
 	@echo '$$ agentlearn returns --gamma 0.9 fixtures/demo.jsonl'
 	@$(BIN)/agentlearn returns --gamma 0.9 fixtures/demo.jsonl
+
+demo-reflexion: $(READY) ## the same tasks without and with reflections: only the second curve rises
+	@rm -rf .demo && mkdir -p .demo/.agentlearn
+	@echo '$$ agentlearn reflexion --task fixtures/reflexion --no-reflect --jobs 2'
+	@cd .demo && ../$(BIN)/agentlearn reflexion --task ../fixtures/reflexion --no-reflect --jobs 2 || test $$? = 1
+	@echo
+	@echo '$$ agentlearn reflexion --task fixtures/reflexion --jobs 2'
+	@cd .demo && ../$(BIN)/agentlearn reflexion --task ../fixtures/reflexion --jobs 2
 
 test: $(READY) ## the quick tests
 	$(BIN)/python -m pytest -n auto

@@ -23,6 +23,12 @@ NOT_SETTINGS = {
     # What an evaluator is told: it may well call this program.
     "AGENTLEARN_SESSION_ID",
     "AGENTLEARN_SESSION_PATH",
+    # What an agent is told that works at a task.
+    "AGENTLEARN_PROMPT_FILE",
+    "AGENTLEARN_REFLECTIONS_FILE",
+    "AGENTLEARN_EPISODE",
+    "AGENTLEARN_TASK_DIR",
+    "AGENTLEARN_RUN_MARK",
 }
 PROJECT_FILE = "agentlearn.toml"
 AT_LEAST = {

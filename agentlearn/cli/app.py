@@ -24,6 +24,7 @@ COMMANDS = {
     "record": "write a session from a shell script, a line per call",
     "audit": "does the reward predict the truth? AUC against labels",
     "review": "write skills and memory from what sessions show",
+    "reflexion": "run an agent on a task until a command says that it is done",
     "init": "make this project ready: folders, and what an agent needs to read them",
     "skills": "the skills: list, show, pin",
     "memory": "what the memory says, who wrote it and how full it is",

@@ -5,6 +5,9 @@
     model       as servers name them (`org/name:tag`); a file, a path or a key becomes `unnamed`
     word        one of a list, else `other`
     count       a whole number, 0 or more
+    score       a number, if it is a finite one
+    flag        yes or no
+    run file    the path of a file in the folder of a run, such as `episodes/0/reflection.md`
 
 A value that does not fit is replaced, never refused: an event must not end the run it tells of.
 """
@@ -27,6 +30,7 @@ ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _PART = r"[A-Za-z0-9_+-][A-Za-z0-9_.+-]*"
 # A part begins with no dot and is never empty: so there is no `/…`, `~`, `..`, `C:/…` or `x:/…`.
 MODEL = re.compile(rf"(?=.{{1,100}}\Z){_PART}(?:[/:@]{_PART})*")
+RUN_FILE = re.compile(r"(?:episodes/\d{1,6}/)?[a-z]{1,20}\.[a-z]{1,8}")
 KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:[spr]k[-_]|gh[a-z]_|github_pat|glpat-|xox[a-z]-|xapp-|hf_|npm_|pypi-"
     r"|AKIA|ASIA|AIza|ya29|eyJ|gsk_|xai-|tvly-|dop_v|shp[a-z]{2}_|whsec_)"
@@ -58,6 +62,20 @@ def safe_count(value: Any) -> int:
     return int(min(value, LARGEST))
 
 
+def safe_score(value: Any) -> float:
+    if not isinstance(value, (int, float)) or not -LARGEST <= value <= LARGEST:  # NaN is neither
+        return 0.0
+    return float(value)
+
+
+def safe_flag(value: Any) -> bool:
+    return value is True
+
+
+def safe_run_file(value: Any) -> str:
+    return value if isinstance(value, str) and RUN_FILE.fullmatch(value) else "unknown"
+
+
 def one_of(*words: str, otherwise: str = "other") -> Callable[[Any], str]:
     known = {*words, otherwise}
 
@@ -70,6 +88,9 @@ def one_of(*words: str, otherwise: str = "other") -> Callable[[Any], str]:
 Id = Annotated[str, safe_id]
 ModelName = Annotated[str, safe_model]
 Count = Annotated[int, safe_count]
+Score = Annotated[float, safe_score]
+Flag = Annotated[bool, safe_flag]
+RunFile = Annotated[str, safe_run_file]
 
 
 class Safe(Struct, frozen=True):

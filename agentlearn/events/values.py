@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from agentlearn.events.safe import Count, Id, ModelName, Safe, one_of
+from agentlearn.events.safe import Count, Flag, Id, ModelName, RunFile, Safe, Score, one_of
 
 Status = Annotated[
     str,
@@ -24,6 +24,7 @@ Reason = Annotated[
     one_of(
         *("max_iterations", "max_subcalls", "max_tokens", "timeout"),
         *("model", "key", "errors", "loop", "no_answer", "input", "store", "interrupted"),
+        *("no_new_idea",),
     ),
 ]
 FallbackReason = Annotated[
@@ -151,5 +152,42 @@ class ChangeMade(_Event, frozen=True):
     status: ChangeStatus
 
 
-Event = Progress | Completion | SubcallFallback | ReviewStarted | SessionSkipped | ChangeMade
+class EpisodeStarted(_Event, frozen=True):
+    trace_id: Id
+    run: Id
+    episode: Count
+    """From 0."""
+    max_episodes: Count
+
+
+class EpisodeJudged(_Event, frozen=True):
+    trace_id: Id
+    run: Id
+    episode: Count
+    passed: Flag
+    score: Score | None
+    tampered: Flag
+    elapsed_ms: Count
+
+
+class ReflectionGenerated(_Event, frozen=True):
+    """Only where there is a reflection."""
+
+    trace_id: Id
+    run: Id
+    episode: Count
+    file: RunFile
+
+
+Event = (
+    Progress
+    | Completion
+    | SubcallFallback
+    | ReviewStarted
+    | SessionSkipped
+    | ChangeMade
+    | EpisodeStarted
+    | EpisodeJudged
+    | ReflectionGenerated
+)
 Emit = Callable[[Event], None]

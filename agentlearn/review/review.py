@@ -30,8 +30,8 @@ from agentlearn.review.by_model import (
 )
 from agentlearn.review.by_rules import review_by_rules
 from agentlearn.review.gate import Gate, Sort, fingerprint, look_at
-from agentlearn.review.redacted import redacted
 from agentlearn.review.tools import Attempt, Tools
+from agentlearn.sessions.redacted import redacted
 from agentlearn.sessions.values import Session
 from agentlearn.store.memory import Target
 from agentlearn.store.shelf import Desk

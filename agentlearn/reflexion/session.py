@@ -1,0 +1,98 @@
+"""An attempt as a session: the agent's own transcript if we can read it, else what it printed."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import structs
+
+from agentlearn.errors import AgentlearnError
+from agentlearn.reflexion.evaluate import Evaluation
+from agentlearn.reflexion.process import Ran
+from agentlearn.sessions.draft import Draft
+from agentlearn.sessions.native_write import native_lines
+from agentlearn.sessions.read import read_sessions
+from agentlearn.sessions.redacted import redacted
+from agentlearn.sessions.source import Source
+from agentlearn.sessions.values import Session, Signal, pack
+
+SHOWN_CHARS = 40_000
+
+
+def own_transcript(pattern: str | None, workspace: Path, log: Path, began: float) -> Session | None:
+    """The session that the agent wrote itself: where the task says, else on its stdout."""
+    paths = [path for path in _matches(pattern, workspace) if path.stat().st_mtime >= began - 1]
+    paths.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    found = [session for path in [*paths, log] for session in _sessions_in(path)]
+    here = [each for each in found if each.cwd and Path(each.cwd) == workspace]
+    for session in here or found:
+        if session.parent is None and session.turns():
+            return session
+    return None
+
+
+def _matches(pattern: str | None, workspace: Path) -> Iterator[Path]:
+    if pattern is None:
+        return
+    wanted = Path(pattern).expanduser()
+    for name in glob.glob(str(workspace / wanted), recursive=True):
+        path = Path(name)
+        if path.is_file():
+            yield path
+
+
+def _sessions_in(path: Path) -> list[Session]:
+    try:
+        with Source(path) as source:
+            return list(read_sessions(source))
+    except (AgentlearnError, OSError, EOFError):
+        return []
+
+
+def from_output(prompt: str, command: str, ran: Ran) -> Session:
+    """One call, the agent itself, and what it printed."""
+    draft = Draft("native", None)
+    draft.said("user", prompt, 1)
+    call = draft.called("agent", "agent", {"command": command}, 2)
+    text = ran.stdout.text()
+    if errors := ran.stderr.text().strip():
+        text = f"{text.rstrip()}\n{errors}" if text.strip() else errors
+    if len(text) > SHOWN_CHARS:
+        half = SHOWN_CHARS // 2
+        text = f"{text[:half]}\n…({len(text) - 2 * half} characters left out)…\n{text[-half:]}"
+    if ran.timed_out:
+        draft.returned(call, f"{text}\n(it ran out of time)", 3, status="interrupted")
+    else:
+        draft.returned(call, text, 3, exit_code=ran.exit_code)
+    return draft.finish("agent")
+
+
+def judged(
+    session: Session, id: str, goal: str, about: dict[str, object], verdict: Evaluation
+) -> Session:
+    """The session with what the judge said of it, and without secrets."""
+    said = f"evaluator: exit code {verdict.exit_code}"
+    if verdict.timed_out or verdict.exit_code is None:
+        said = f"evaluator: {verdict.reason}"
+    if verdict.score is not None:
+        said += f", score {verdict.score:g}"
+    signal = Signal("verdict", pack(said), 0, value=verdict.reward)
+    metadata = {**session.metadata, **about}
+    if session.dialect != "native":
+        metadata |= {"dialect": session.dialect, "agent_session": session.id}
+    complete = structs.replace(
+        session,
+        id=id,
+        goal=goal,
+        entries=[*session.entries, signal],
+        outcome="success" if verdict.passed else "failure",
+        reason=None,
+        metadata=metadata,
+    )
+    return redacted(complete)
+
+
+def session_bytes(session: Session) -> bytes:
+    return b"".join(native_lines(session))
