@@ -23,7 +23,7 @@ PYTEST = re.compile(
 )
 UNITTEST = re.compile(r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)", re.MULTILINE)
 JEST = re.compile(r"^\s+● (?!Console$|.*\(\d+ tests?\)$)(.+)$", re.MULTILINE)
-JEST_SUITE = re.compile(r"^\s*FAIL (\S+\.[jt]sx?)\b", re.MULTILINE)
+JEST_SUITE = re.compile(r"^\s*FAIL +(\S+\.[jt]sx?)\b", re.MULTILINE)
 GO = re.compile(r"^--- FAIL: ([A-Za-z_]\w*)(?:[/\s(]|$)", re.MULTILINE)
 GO_PACKAGE = re.compile(r"^FAIL\s+([\w./-]+/[\w./-]+)(?:\s|$)", re.MULTILINE)
 CARGO = re.compile(r"^test ([\w:]+)(?: - should panic)? \.\.\. FAILED", re.MULTILINE)

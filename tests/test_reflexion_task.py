@@ -1,0 +1,145 @@
+"""Task files: what is wrong is told with its line and a near match, before anything runs."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentlearn.errors import BadInput
+from agentlearn.reflexion.shell import fill, unsafe_field
+from agentlearn.reflexion.task import FIELDS
+from agentlearn.reflexion.task_file import load_task, new_task
+from tests.commands import call, names_in
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Path:
+    path = tmp_path / "task.yaml"
+    path.write_text(new_task(path))
+    return path
+
+
+def test_the_new_task_is_a_task(task: Path):
+    made = load_task(task)
+    assert made.max_episodes == 3 and made.feedback == "names"
+    assert made.evaluator.protect == ("tests/",) and made.evaluator.score == "exit_code"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says", "hint"),
+    [
+        ("feedback: names", "feedbak: names", ":22: unknown key feedbak", "did you mean feedback?"),
+        ("  command: my", "  comand: my", ":9: unknown key agent.comand", "did you mean command?"),
+        ("prompt: Make", "promt: Make", ":4: unknown key promt", "did you mean prompt?"),
+        ("prompt: Make the failing tests pass.", "", ": prompt is missing", None),
+        ("workspace: . ", "workspace: gone ", ":5: workspace: there is no folder", None),
+        ("score: exit_code", 'score: {regex: "(("}', ":15: evaluator.score.regex: it is no", None),
+        ("score: exit_code", "score: exitcode", ":15: evaluator.score: ", "did you mean exit_code"),
+        ("score: exit_code", "score: {file: ../x}", ":15: evaluator.score.file: '../x' is", None),
+        ("max_episodes: 3", "max_episodes: 0", ":19: max_episodes: ", None),
+        ("max_episodes: 3", "max_episodes: '3'", ":19: max_episodes: ", None),
+        ("max_episodes: 3", "max_episodes: [3", "cannot be read", None),
+        ("reflector: auto", "reflector: modle", ":20: reflector: ", "did you mean model?"),
+        ("threshold: 1.0", "threshold: .nan", ":17: evaluator.threshold: ", None),
+        ("protect: [tests/]", "protect: [/etc]", ":18: evaluator.protect: '/etc' is no", None),
+        ("{prompt_file}\n", '"{prompt_file}"\n', "stands in double quotes", None),
+        ("--prompt-file {prompt_file}\n", "--fast\n", "cannot be told the reflections", None),
+        ("name: ", "name: a/b #", ":3: name: ", None),
+        ("feedback: names", "feedback: names\nfeedback: raw", "stands there twice", None),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told(task: Path, old: str, new: str, says: str, hint: str | None):
+    text = task.read_text()
+    assert old in text
+    task.write_text(text.replace(old, new))
+    with pytest.raises(BadInput) as told:
+        load_task(task)
+    assert says in told.value.message, told.value.message
+    assert (hint or "") in (told.value.hint or "")
+    before = names_in(task.parent)
+    result = call("reflexion", "--task", task, code=2)
+    assert result.stdout == "" and result.stderr.startswith("error: ")
+    assert names_in(task.parent) == before
+
+
+@pytest.mark.parametrize("text", ["", "- a\n", "a", "x: &a [1]\ny: *a\n", "\x00", "a: b: c"])
+def test_what_is_no_task_is_told(task: Path, text: str):
+    task.write_text(text)
+    assert call("reflexion", "--task", task, code=2).stderr.startswith("error: ")
+
+
+def test_new_writes_a_task_and_replaces_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert call("reflexion", "new", "t.yaml").stdout == "t.yaml\n"
+    load_task(tmp_path / "t.yaml")
+    (tmp_path / "t.yaml").write_text("mine")
+    call("reflexion", "new", "t.yaml", code=2)
+    assert (tmp_path / "t.yaml").read_text() == "mine"
+    call("reflexion", "new", "t.yaml", "--force")
+    load_task(tmp_path / "t.yaml")
+
+
+def test_neither_task_nor_run_is_told():
+    assert "--task FILE" in call("reflexion", code=2).stderr
+    assert "--task x.yaml" in call("reflexion", "x.yaml", code=2).stderr
+
+
+HOSTILE = [
+    "$(touch pwned)",
+    "`touch pwned`",
+    "'; touch pwned; '",
+    '"; touch pwned; "',
+    "a\ntouch pwned\n",
+    "\\$(touch pwned)",
+    "{prompt} $HOME ${HOME}",
+    "-n --help",
+    "é “quotes” \t tabs",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("command", ["printf %s {prompt}", "printf %s x={prompt}",
+                                     "printf %s $(printf %s {prompt})"])  # fmt: skip
+def test_nothing_in_a_field_is_run(tmp_path: Path, text: str, command: str):
+    assert unsafe_field(command, FIELDS) is None
+    filled = fill(command, {"prompt": text})
+    done = subprocess.run(["sh", "-c", filled], cwd=tmp_path, capture_output=True, check=True)
+    assert names_in(tmp_path) == []
+    if command == "printf %s {prompt}":
+        assert done.stdout.decode() == text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'x "{prompt}"',
+        "x '{prompt}'",
+        'x "a {prompt} b"',
+        "x `echo {prompt}`",
+        "cat <<EOF\n{prompt}\nEOF",
+        "sh -c {prompt}",
+        "bash -lc {prompt}",
+        "eval {prompt}",
+        'x "it\\"s {prompt}"',
+        "x \\{prompt}",
+        "x # {prompt}",
+    ],
+)
+def test_a_field_where_quoting_does_not_help_is_refused(command: str):
+    assert unsafe_field(command, FIELDS) is not None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "x {prompt}",
+        "x 'a' {prompt} \"b\"",
+        "awk '{print}' {prompt_file}",
+        "x --p={prompt}",
+        "x\\'{prompt}",
+    ],
+)
+def test_a_bare_field_is_fine(command: str):
+    assert unsafe_field(command, FIELDS) is None
