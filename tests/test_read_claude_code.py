@@ -326,7 +326,8 @@ def test_pitfall_07_rejections_hold_the_persons_reason(tmp_path):
     made = Writer()
     made.typed("Go")
     reasons = [
-        "To tell you how to proceed, the user said:\nUse the other\n\nfile",
+        "To tell you how to proceed, the user said:\nUse the other\n\nfile\n\n"
+        "Note: The user's next message may contain a correction or preference. Pay attention.",
         "The user provided the following reason for the rejection:  not yet",
         "To tell you how to proceed, the user said:\nThe user wants to clarify these questions.",
         "STOP what you are doing and wait for the user to tell you how to proceed.",

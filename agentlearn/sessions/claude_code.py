@@ -26,9 +26,11 @@ EXIT_CODE = re.compile(r"Exit code (-?\d{1,6})\b")
 REJECTED = ("The user doesn't want to proceed with this tool use", "User rejected tool use")
 REASONS = re.compile(
     r"(?:To tell you how to proceed, the user said:\n|"
-    r"The user provided the following reason for the rejection:)\s*(.*)",
+    r"The user provided the following reason for the rejection:)\s*"
+    r"(.*?)(?:\n\nNote: The user's next message may contain\b.*)?\Z",
     re.DOTALL,
 )
+"""Some versions add a note of their own after the person's words."""
 NOT_THEIRS = "The user wants to clarify these questions"
 COLLATERAL = re.compile(
     r"\A(?:<tool_use_error>)?(?:Cancelled: parallel tool call|Sibling tool call)"
