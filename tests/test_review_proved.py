@@ -85,9 +85,80 @@ def test_another_command_after_an_edit_proves_nothing() -> None:
 
 def test_it_works_in_another_folder() -> None:
     told = story().runs("npm run build", "npm error enoent Could not read package.json", 254)
-    told.runs("cd /home/ann/work/shop/packages/web && npm run build", "built")
+    told.runs("cd packages/web && npm run build", "built")
     (text,) = texts(told)
-    assert text.endswith("it works in the folder `~…/packages/web`.")
+    assert text.endswith("it works in the folder `packages/web`.")
+
+
+@pytest.mark.parametrize("folder", ["/home/ann/work/shop", "..", "~/shop", "$ROOT"])
+def test_the_way_back_to_the_project_is_none(folder: str) -> None:
+    told = story().runs("npm run build", "npm error enoent Could not read package.json", 254)
+    assert texts(told.runs(f"cd {folder} && npm run build", "built")) == []
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        ("Bash", {"command": "sed -i s/a/b/ a.js"}),
+        ("exec_command", {"cmd": "apply_patch <<EOF"}),
+        ("Bash", {"command": "git stash pop"}),
+        ("Task", {"prompt": "mend it"}),
+    ],
+)
+def test_a_file_may_be_edited_without_an_editor(between: tuple[str, dict[str, str]]) -> None:
+    told = story().runs("npm test", "Error: cannot find module './a'", 1).calls(*between, "done")
+    assert texts(told.runs("npm install", "ok").runs("npm test", "3 passed")) == []
+
+
+def test_the_words_of_a_failing_test_are_about_the_code() -> None:
+    told = story().runs("npm test", "✕ finds it\nError: user not found\n1 failed, 3 passed", 1)
+    assert texts(told.runs("npm install", "ok").runs("npm test", "4 passed")) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("mypy .", "a.py:3: error: Incompatible return value type  [return-value]"),
+        ("npm run typecheck", "  3:7  error  Type string is not assignable here  no-unsafe-any"),
+        ("ruff check .", "a.py:1:8: F401 `os` imported but unused"),
+        ("ruff check .", "a.py:1:1: I001 Import block is un-sorted or un-formatted"),
+        ("make lint", "a.go:81:15: parameter ctx seems to be unused (unused-parameter)"),
+    ],
+)
+def test_what_says_that_the_work_was_not_finished_is_no_rule(command: str, output: str) -> None:
+    told = story().runs(command, output, 1).calls("Edit", {"file": "a"}, "done")
+    assert texts(told.runs(command, "ok")) == []
+
+
+def test_a_rule_that_was_kept_after_some_tries() -> None:
+    told = story().runs("make lint", "a.go:81:15: string `x` has 3 occurrences (goconst)", 1)
+    told.calls("Edit", {"file": "a"}, "done").runs("make lint", "a.go:9:1: no tabs (lll)", 1)
+    told.calls("Edit", {"file": "a"}, "done").runs("make lint", "0 issues.")
+    assert len(texts(told)) == 2
+
+
+@pytest.mark.parametrize(
+    ("failed", "output", "worked"),
+    [
+        ("git switch x", "fatal: not a git repository", "git -C . switch x"),
+        ("gh pr view", "unknown flag: --jsn", "gh pr view --json title"),
+        ("python a.py", "python: No such file or directory", "A=1 python a.py"),
+    ],
+)
+def test_programs_that_every_agent_knows_are_no_commands_of_the_project(
+    failed: str, output: str, worked: str
+) -> None:
+    assert texts(story().runs(failed, output, 1).runs(worked, "ok")) == []
+
+
+def test_an_exception_says_what_a_value_has_to_be() -> None:
+    said = "ValueError: ids must be lowercase hex, got XY"
+    told = story().runs("pytest", f"E   {said}\n1 failed", 1).calls("Edit", {"f": "a"}, "done")
+    assert texts(told.runs("pytest", "1 passed")) == [
+        f"The code under `pytest` demands: “E {said}”."
+    ]
+    told = story().runs("pytest", "E   assert 'a must be b' == 'b must be a'\n1 failed", 1)
+    assert texts(told.calls("Edit", {"f": "a"}, "done").runs("pytest", "1 passed")) == []
 
 
 def test_a_program_that_waited_for_nobody() -> None:

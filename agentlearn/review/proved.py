@@ -14,13 +14,26 @@ from collections.abc import Iterator
 
 from agentlearn.guard import one_line
 from agentlearn.review.lesson import Lesson
+from agentlearn.review.linters import broken_rule
 from agentlearn.review.runs import Run
 from agentlearn.sessions.turns import Turn
 
 NEAR_TURNS, RIGHT_AFTER = 40, 6
 EDITS = re.compile(
     r"(?i)edit|write|patch|replace|create_file|insert|apply|str_replace|update_file|notebook"
+    r"|^(?:task|agent|spawn_agent)$"  # a helper may edit, too
 )
+WRITES = re.compile(
+    r"\bapply_patch\b|\bsed -i|\bperl -p?i|<<|\btee\b"
+    r"|\bgit (?:apply|am|stash|checkout|switch|restore|revert|reset|merge|rebase|pull)\b"
+)
+"""What a shell command changes files with."""
+LONGEST_COMMAND = 20_000
+TESTS_RAN = re.compile(
+    r"--- FAIL|^FAILED |^not ok |\b[1-9]\d* (?:tests? )?fail(?:ed|ing|ures?)\b|[✗✕✘]",
+    re.MULTILINE,
+)
+"""Where tests ran and failed, their words are about the code, not about how to run it."""
 AROUND = re.compile(
     r"--no-verify|--no-gpg-sign|--force\b|--skip\S*|--ignore\S*|--break-system-packages|"
     r"--dangerously\S*|--insecure|--allow\S*|--no-check\S*|--legacy-peer-deps|HUSKY=0|SKIP=|"
@@ -53,48 +66,27 @@ ERROR_LINE = re.compile(
     r"unknown|unrecognized|requires?|must|refused|mismatch|unable|timed out|no rule to",
     re.IGNORECASE,
 )
+OUTSIDE = re.compile(r"[/~$.\\-]|[A-Za-z]:")
+"""A folder that is no part of the project, or the way back to it: the agent had lost its way."""
 HOME = re.compile(r"(?:/Users|/home)/[^/\s\"']+|/root\b|C:\\Users\\[^\\\s]+")
 LONG_PATH = re.compile(r"(?:/[\w.@+-]+){4,}")
 HASH = re.compile(r"\b[0-9a-f]{16,}(?:-\w)?\b")
-PLACE = r"^[ \t]*[\w./@+-]+\.\w{1,5}:\d+(?::\d+)?:?[ \t]*(?:(?:error|warning|note)[: ]+)?"
-LINT = (
-    # golangci-lint, mypy, pylint: what is wrong, then the rule.
-    re.compile(
-        PLACE + r"(?P<said>\S[^()\[\]]{8,300}?)[ \t]+[(\[](?P<rule>[a-z][\w-]{2,40})[)\]][ \t]*$",
-        re.MULTILINE,
-    ),
-    # ruff, flake8: the rule, then what is wrong.
-    re.compile(PLACE + r"(?P<rule>[A-Z]{1,4}\d{3,4}) (?P<said>\S.{8,200})$", re.MULTILINE),
-    # biome: the place and the rule, then what is wrong.
-    re.compile(
-        r"^\S+:\d+:\d+ (?P<rule>lint/[\w/]+)[^\n]*\n(?:[ \t]*\n)?[ \t]*[×✖!] (?P<said>\S.{8,200})$",
-        re.MULTILINE,
-    ),
-    # commitlint: what is wrong with the message, then the rule.
-    re.compile(r"^✖[ \t]+(?P<said>\S.{8,200}?)[ \t]+\[(?P<rule>[a-z]+-[\w-]+)\]$", re.MULTILINE),
-    # rubocop: place, strength, rule, what is wrong.
-    re.compile(
-        PLACE + r"[A-Z]: (?:\[\w+\] )?(?P<rule>[A-Z]\w+/\w+): (?P<said>\S.{8,200})$", re.MULTILINE
-    ),
-    # eslint: place and strength, what is wrong, the rule.
-    re.compile(
-        r"^[ \t]+\d+:\d+[ \t]+(?:error|warning)[ \t]+(?P<said>\S.{8,200}?)[ \t]{2,}"
-        r"(?P<rule>[@a-z][\w/@-]+)[ \t]*$",
-        re.MULTILINE,
-    ),
-)
 DEMANDS = re.compile(
-    r"\bmust (?:be|have|match|start|end|contain|not|only|begin)\b|\bhas to be\b"
-    r"|\bshould be one of\b",
-    re.IGNORECASE,
+    r"(?:\bpanic|\b\w*(?:Error|Exception))\b.{0,120}?"
+    r"(?:\b[Mm]ust (?:be|have|match|start|end|contain|not|only|begin)\b|\bhas to be\b"
+    r"|\bshould be one of\b)"
 )
+"""An exception that says what a value has to be; a failing comparison does not."""
 UNFORMATTED = re.compile(
     r"would (?:be )?reformat|not (?:properly )?formatted|formatter would have|code style issues|"
     r"formatting (?:issues?|errors?|differs)",
     re.IGNORECASE,
 )
 HOOKED = {("git", "commit"), ("git", "push")}
-TRIVIAL = {"unused", "typecheck", "deadcode", "varcheck", "f401", "f841", "e999", "syntax", "error"}
+GENERAL = frozenset(
+    ("git", "gh", "python", "node", "bash", "sh", "zsh", "ruby", "perl", "php", "open", "sqlite3")
+)
+"""Programs that every agent knows: what it tried with them tells nothing of the project."""
 REMEDIES = re.compile(
     r"\b(?:install|sync|generate|codegen|build|migrate|up|tidy|setup|bootstrap|restore|fetch|pull|"
     r"download|vendor|prepare|init|compile|trust|fmt|format|start)\b"
@@ -124,7 +116,7 @@ def proved_lessons(runs: list[Run], turns: list[Turn]) -> Iterator[Lesson]:
 def _variant(failed: Run, later: list[Run]) -> Lesson | None:
     """A variant of the command that did not fail the same way, and is part of one that worked."""
     error = error_line(failed.output)
-    if error is None or not ENVIRONMENT.search(error):
+    if error is None or not ENVIRONMENT.search(error) or _tells_nothing(failed):
         return None
     same = [run for run in later if run.core == failed.core]
     changed = next((run for run in same if _differs(failed, run)), None)
@@ -183,7 +175,7 @@ def _difference(failed: Run, changed: Run) -> str | None:
     added = [each for each in changed.variables if each.partition("=")[0] not in _names(failed)]
     if added:
         return f"with `{clean(' '.join(added))}` it works."
-    if changed.folder != failed.folder and changed.folder:
+    if changed.folder != failed.folder and changed.folder and not OUTSIDE.match(changed.folder):
         return f"it works in the folder `{clean(changed.folder)}`."
     error = failed.output
     gone = [flag for flag in _flags(failed) if flag not in _flags(changed) and flag in error]
@@ -210,7 +202,11 @@ def _names(run: Run) -> list[str]:
 def _remedy(failed: Run, later: list[Run], turns: list[Turn]) -> Lesson | None:
     """The same command worked after another one was run, and nothing was edited in between."""
     error = error_line(failed.output)
-    if error is None or not (ENVIRONMENT.search(error) or UNFORMATTED.search(error)):
+    if (
+        error is None
+        or _tells_nothing(failed)
+        or not (ENVIRONMENT.search(error) or UNFORMATTED.search(error))
+    ):
         return None
     worked = next((run for run in later if run.core == failed.core and not run.failed), None)
     if worked is None or not worked.passed or _edited(turns, failed.turn, worked.turn):
@@ -224,14 +220,20 @@ def _remedy(failed: Run, later: list[Run], turns: list[Turn]) -> Lesson | None:
     return Lesson(text, _spans(failed, cure, worked), failed.topic, strength=REMEDY)
 
 
+def _tells_nothing(failed: Run) -> bool:
+    """A general program's failure, or a test's own, says nothing of how to run things here."""
+    ran = failed.topic == "tests" and TESTS_RAN.search(failed.output) is not None
+    return ran or failed.core[0] in GENERAL
+
+
 def _cures(run: Run) -> bool:
     return REMEDIES.search(run.plain) is not None or not MENDS.isdisjoint(run.arguments)
 
 
 def _edited(turns: list[Turn], start: int, end: int) -> bool:
+    calls = (turn.call for turn in turns[start + 1 : end] if turn.call is not None)
     return any(
-        turn.call is not None and EDITS.search(turn.call.tool) is not None
-        for turn in turns[start + 1 : end]
+        EDITS.search(call.tool) or WRITES.search(call.arguments[:LONGEST_COMMAND]) for call in calls
     )
 
 
@@ -242,15 +244,13 @@ def _lint(failed: Run, later: list[Run]) -> Lesson | None:
     """
     if failed.topic == "commands" and failed.core not in HOOKED:
         return None
-    worked = next((run for run in later if run.core == failed.core), None)
-    if worked is None or not worked.passed:
+    found = broken_rule(failed.plain, failed.output)
+    worked = next((run for run in later if run.core == failed.core and run.passed), None)
+    if found is None or worked is None:
         return None
-    broken = (each for rule in LINT for each in rule.finditer(failed.output))
-    found = next((each for each in broken if each["rule"].lower() not in TRIVIAL), None)
-    if found is None:
-        return None
-    said = one_line(clean(found["said"]), ERROR_CHARS)
-    text = f"`{failed.shown}` rejects code by the rule {found['rule']}: “{said}”."
+    rule, said = found
+    said = one_line(clean(said), ERROR_CHARS)
+    text = f"`{failed.shown}` rejects code by the rule {rule}: “{said}”."
     return Lesson(text, _spans(failed, worked), "checks", strength=NAMED)
 
 
