@@ -33,9 +33,9 @@ class Story:
         self.draft.returned(made, output, self.line, None, status, exit_code)  # type: ignore[arg-type]
         return self
 
-    def rejects(self, reason: str) -> Story:
+    def rejects(self, reason: str, tool: str = "Edit") -> Story:
         self.line += 1
-        made = self.draft.called(None, "Edit", {"file": "a.py"}, self.line)
+        made = self.draft.called(None, tool, {"file": "a.py"}, self.line)
         self.line += 1
         self.draft.returned(made, "no", self.line, None, "rejected")
         self.draft.signal("rejection", reason, self.line, call_id=made)

@@ -120,7 +120,10 @@ def test_what_holds_only_now_is_none() -> None:
         "dont put dates into the file names, it breaks the sorting",
         "the report is way too verbose for what we need",
         "the parser is now part of the core, not a plugin",
-        "the ids should stay strings because they may grow",
+        "I don't want broken hooks that fail silently",
+        "please use the standard read tools when possible",
+        "can we stick to the way we did the others?",
+        "note that recordings are checked in, since the tests need them",
     ],
 )
 def test_a_correction_after_an_action_is_noted(said: str) -> None:
@@ -145,6 +148,14 @@ def test_a_correction_after_an_action_is_noted(said: str) -> None:
         "I will only merge it, we don't need more reviews",
         "we should only look at issue 12 and continue",
         "make it configurable, it should not be fixed",
+        "the ids should stay strings because they may grow",
+        "the icons don't line up with the text",
+        "it shows the ids instead of the names",
+        "every time I open the menu it flickers",
+        "or should we use sqlite for the runs",
+        "the tests are now green and the branch is already merged",
+        "once we have the ids we can always go back to the list",
+        "you think it's possible to never block at the end of a prompt",
     ],
 )
 def test_reports_and_steps_of_the_task_are_none(said: str) -> None:
@@ -157,6 +168,44 @@ def test_the_same_words_weigh_more_in_a_rejection() -> None:
     assert texts(story().rejects(f"please {said} instead")) == [
         "Put the constants at the top, with the others instead."
     ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "we should also build a client that any machine can run",
+        "we need to extend this to all of the release notes",
+        "I want this to be separate from fitness",
+        "just define the list on 434 and drop the other one",
+        "i want to run the simulator but the nodes are in containers",
+    ],
+)
+def test_what_more_is_wanted_is_none_even_in_a_rejection(said: str) -> None:
+    assert texts(story().rejects(said)) == []
+
+
+def test_a_plan_that_is_sent_back_weighs_less_than_a_refused_action() -> None:
+    said = "it isn't one migration, we need to have two"
+    assert len(texts(story().rejects(said))) == 1
+    assert texts(story().rejects(said, "ExitPlanMode")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Stop hook feedback:\nYou should never leave a workaround.",
+        "Implement the following plan:\nwe never push to main",
+        "Base directory for this skill: /x\nAlways find the cause first.",
+        "You are working in /x. Do not edit files.",
+        "the cleanup (a.go:246) must never remove a folder that was there. " * 6,
+    ],
+)
+def test_what_tools_put_into_a_persons_mouth_is_none(text: str) -> None:
+    assert texts(story().runs("ls").says(text)) == []
+
+
+def test_quoted_words_are_not_the_persons() -> None:
+    assert texts(story().rejects('take "don\'t expose kill" out of the list')) == []
 
 
 def test_that_the_agent_agrees_makes_a_statement_a_correction() -> None:

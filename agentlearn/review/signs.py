@@ -1,9 +1,12 @@
-"""What speaks for and against a sentence being a lesson: small signs, each with its points.
+"""What speaks for and against a sentence being a lesson: signs, each with its points.
 
-No sign decides alone. Drawn from what some thirty people typed to agents: a decision, a refusal,
-a contrast, "we do it so here" and a reason each weigh a little; a question, a report of what is
-broken, what the person did, and a request for the task at hand weigh against it. People write
-fast: "dont" and "to much" are words here.
+Two questions are asked of a sentence. Does it last: does it say how things are done here, what is
+not wanted, or what was wrong with how the agent works? And is it only about the task at hand: a
+question, a thought, a report, a step? What the person decides on ("it should also …", "we need to
+…") lasts only if it was a correction, so the words of a decision alone never suffice.
+
+Drawn from what some fifty people typed to agents. People write fast: "dont" and "to much" are
+words here.
 """
 
 from __future__ import annotations
@@ -26,85 +29,104 @@ NOT = (
     r"(?:not|no longer|cannot"
     r"|(?:do|does|did|is|are|was|were|has|have|had|ca|could|wo|would|should|must)n'?t)"
 )
-FOR = (
+ORDERS = r"(?:^|[,;:.(] ?|- |\b(?:please|so|but|just|then|you) )"
+"""Where an order begins: "the icons don't line up" is none."""
+NOT_YET = (
+    r"(?!(?:\w+ )?(?:have|know|see|think|need|care|mind|remember|recall|agree|you|understand)\b)"
+)
+"""After "don't": what tells of the person, not of a wish."""
+LASTING = (
     _sign(
-        "decides",
-        2,
-        r"\b(?:should|must)(?:n'?t)?\b|\b(?:needs?|has|have|ought|supposed|meant|intended) to\b",
-        r"\b(?:intended for|prefer\w*|i'?d rather|(?:we|i) (?:\w+ )?want|expect)\b",
-        r"\b(?:make sure|be sure|ensure|let'?s (?:not|keep|go|have|stick|use|always))\b",
-        r"\b(?:better|enough|important) (?:to|if|that)\b",
+        "always",
+        3,
+        r"(?<!\bcan )(?<!\bcould )\b(?:always|alway|whenever|(?:every|each) time|from now on)\b",
+        r"\b(?:moving|going) forward\b",
+        r"\b(?:in (?:the )?future|as a rule|in general|anymore|when(?:ever)? possible)\b",
+        r"\bnever (?!answered|saw|got|mind)|\b(?:one[- ]at[- ]a[- ]time|one \w+ at a time)\b",
     ),
     _sign(
         "refuses",
         3,
-        r"^(?:no|nope|stop|wait|hang on|hold on)\b(?! need| problem)|^never\b",
-        r"\b(?:don'?t|do not|stop|avoid|ignore) (?!have|know|see|think|need|you\b)\w",
-        r"\b(?:no need|not? (?:needed|necessary|relevant|allowed|wanted|useful))\b",
-        r"\b(?:too? much|useless|pointless)\b",
+        rf"{ORDERS}(?:don'?t|do not|avoid|ignore) {NOT_YET}\w",
+        r"\bstop \w+ing\b|\bno need (?:to|for)\b|\bmust(?:n'?t| not| never)\b",
+        r"\b(?:we|you|i) (?:\w+ )?should(?:n'?t| not| never)\b",
+        r"\bnot? (?:needed|necessary|allowed|wanted)\b|\b(?:can|could) we (?:please )?not\b",
+        r"\bable to not\b",
     ),
-    _sign(
-        "sets apart",
-        1,
-        r"\b(?:instead|rather than|only|except|without|unless|just)\b",
-        rf"\b{NOT}\b",
-    ),
+    _sign("does not want", 6, r"\b(?:i|we) (?:really )?(?:don'?t|do not) want\b"),
     _sign(
         "how it is here",
-        2,
-        rf"\bwe (?:\w+ )?(?:never|{NOT}) \w",
-        r"\bwe (?:always|only|already|currently|use|have|support|prefer|share|keep|deprecated)\b",
-        r"\b(?:our|the) (?:pattern|convention|rule|policy|standard|point|plan|idea|goal)\b",
-        r"\b(?:is|are|was|were) (?:now|actually|already|no longer|only|just|all|the)\b",
-    ),
-    _sign(
-        "always",
         3,
-        r"\b(?:always|(?:every|each) time|whenever|from now on|(?:moving|going) forward)\b",
-        r"\bnever (?!answered|saw|got|mind)",
-        r"\b(?:in (?:the )?future|future reference|as a rule|in general|by default|anymore)\b",
-        r"\b(?:one[- ]at[- ]a[- ]time|one \w+ at a time|at all|as you go|until)\b|\bperiod[.!]",
-        r"\b(?:at the (?:beginning|end)|(?:as|after|before|for|on) (?:every|each))\b",
-        r"\bagain on your own\b",
+        rf"\bwe (?:\w+ )?(?:never|(?:do|ca)n'?t|do not|cannot|no longer) {NOT_YET}\w",
+        r"(?<!\bif )(?<!\bcan )(?<!\bcould )(?<!\bhow )(?<!\bwhen )(?<!\bonce )"
+        r"\bwe (?:\w+ )?(?:always|only|use|support|prefer|share|keep(?! \w+ing)|rely on)\b",
+        r"\b(?:our|the) (?:pattern|convention|rule|policy|standard|(?:\w+ )?directive)\b",
+        r"\b(?:is|are) (?:now (?:called|named|part of|in|under)|no longer)\b",
+        r"^(?:just to |please )?note(?: that|,|:)",
     ),
     _sign(
         "names the way",
         3,
-        r"^(?:just )?(?:use|keep|follow|reuse|stick (?:to|with)) (?!this|that|it\b|\w+ing\b)\S",
-        r"\buse \S+ (?:\S+ )?(?:instead|to (?:test|check|run|build|verify|do))\b",
-    ),
-    _sign(
-        "says why",
-        2,
-        r"\b(?:because|becuase|since|so that|otherwise|that'?s why|the (?:reason|risk|point))\b",
-        r"\b(?:risky|noise|waste|overkill|confusing|wasteful|violates|as that'?s|so (?:we|it|i))\b",
+        r"^(?:just )?(?:use|keep|follow|reuse|stick (?:to|with)) (?!this|that|it\b|\w+ing\b)\S.*"
+        r"(?:\binstead\b|\bnot\b|\brather than\b|\bto (?:test|check|run|build|verify|do|read)\b)",
+        r"(?:\b(?:use|want|let'?s|should|must|can(?:'?t)?|we|i)\b|^(?:put|move|write|call|make)\b).*"
+        r"\b(?:instead of\b|rather than\b|instead\W*$)",
+        r"\b(?:i|we)(?:'?d)? (?:\w+ )?prefer\b|^prefer\b|\bstick (?:to|with) the\b",
+        r"\buse \S+ (?:\S+ )?instead\b",
     ),
     _sign(
         "finds fault",
         3,
         r"\byou(?:'re| are| were)? (?:\w+ )?(?:should(?:n'?t| not)? have|forgot|missed|ignored)\b",
-        r"\byou(?:'re| are| were)? (?:\w+ )?(?:broke|went|duplicated|keep|kept|can'?t|cannot)\b",
-        r"\byou (?:\w+ )?(?:don'?t|didn'?t|did not|aren'?t|are not|never)\b",
-        r"\bi (?:told|asked|said|meant|did not ask|didn'?t ask)\b|\bmore concise\b",
-        r"\btoo? (?:much|big|long|complex|complicated|verbose|many|noisy|slow|clever)\b",
+        r"\byou (?:\w+ )?(?:keep|kept) \w+ing\b",
+        r"\bi (?:told|(?:did not|didn'?t) (?:ask|tell)) you\b",
+        r"\btoo? (?:complex|complicated|verbose|noisy|clever)\b",
+        r"\bmore concise\b|\b(?:useless|pointless|overkill|wasteful)\b",
     ),
 )
+LENDING = (
+    _sign(
+        "decides",
+        1,
+        r"\b(?:should|must|(?<!n't )(?<!nt )needs? to|has to|have to|ought to|supposed to)\b",
+        r"\b(?:make sure|ensure)\b",
+        r"\b(?:let'?s (?:not|keep|stick|use|always)|better (?:to|if|not))\b",
+    ),
+    _sign("finds too much", 1, r"\btoo? (?:much|big|long|many|slow)\b"),
+    _sign("says why", 1, r"\b(?:because|becuase|since|so that|otherwise|so (?:we|it|i))\b"),
+)
+CORRECTS = re.compile(
+    rf"\b(?:{NOT}|never|instead|rather|only|without|stop|no need)\b|^(?:no|nope)\b", re.IGNORECASE
+)
+"""Typed into a rejection, what is not wanted is a correction; what more is wanted is the task."""
 ASKS = _sign(
     "asks",
     -5,
-    r"\?\s*$|\bdo you think\b|\bright\s*$",
-    r"^(?:what|why|how|where|when|who|which|is|are|was|were|did|does|has|have|had|am)\b",
-    r"^(?:would|will|do (?:you|we|i))\b",
+    r"\?\s*$|\bdo you think\b|\bright\s*$|^you think\b|\bam i right\b|\bwhat about\b",
+    r"\b(?:should|shall) (?:we|i)\b",
+    r"^(?:so )?(?:what|why|how|where|when|who|which|is|are|was|were|did|does|has|have|had|am)\b",
+    r"^(?:so )?(?:would|will|should|shouldn'?t|can'?t|isn'?t|aren'?t|do (?:you|we|i))\b",
     r"\b(?:tell|show|explain|check|see|find|know|sure|wonder\w*|question is)\b.{0,40}"
     r"\b(?:where|what|which|how|whether|why|if)\b",
 )
+FOR_THIS_TASK = _sign(
+    "for this task",
+    -2,
+    r"^(?:please )?(?:add|fix|create|update|remove|delete|rename|move|run|check|commit|push)\b",
+    r"^(?:please )?(?:open|merge|build|test|implement|review|write|make|change|put|show)\b",
+    r"^(?:please )?(?:give|look|read|replace|allow|do(?! not|n'?t)|pull|bump|revert|spawn)\b",
+    r"^(?:please )?(?:refactor|clean|finish|start|install|deploy|find|copy|draft|define)\b",
+    r"^(?:can|could|would|will) (?:you|we)\b|\bcan you\b|^let'?s (?!not|keep|stick|use|always)",
+    r"\b(?:should|can|could|need to|want to) also\b|\bas well\b",
+)
 AGAINST = (
     ASKS,
+    FOR_THIS_TASK,
     _sign(
         "thinks aloud",
         -3,
-        r"\b(?:maybe|perhaps|not sure|idk|might|could be)\b",
-        r"\bi (?:guess|wonder|suspect|assume|believe)\b",
+        r"\b(?:maybe|perhaps|not sure|idk|might|could be|probably|i'?m not)\b",
+        r"\bi (?:guess|wonder|suspect|assume|believe|thought|would have thought)\b",
         r"\b(?:i'?m thinking|let'?s (?:think|see|say|worry)|what if|i feel like)\b",
         r"\bseems? (?:like|fine|good)\b|\bthink (?:about|through)\b",
     ),
@@ -112,8 +134,9 @@ AGAINST = (
         "reports",
         -3,
         r"^(?:still|same|again|getting)\b",
+        r"\b(?:whenever|every time|each time) (?:i|you|we|it|someone|the \w+) \w",
         r"\bstill (?:\w+ )?(?:not|cannot|can'?t|fail\w*|happening|there|see|have)\b",
-        r"\b(?:errors?|crash\w*|fail(?:s|ed|ing)?|broken|bug|exception|blank|laggy|stuck|hang\w*)\b",
+        r"\b(?:errors?|crash\w*|fail(?:s|ed)|broken|bug|exception|blank|laggy|stuck|hang\w*)\b",
         r"\b(?:doesn'?t|isn'?t|not) (?:work\w*|load\w*|visible|show\w*|connect\w*|applied)\b",
         r"\bi (?:(?:can|still|now|never|also) )?(?:see|saw|get|got|noticed|tried|found)\b",
         r"\b(?:never (?:answered|saw|got)|it worked)\b",
@@ -133,27 +156,22 @@ AGAINST = (
     _sign(
         "goes on",
         -2,
-        r"\b(?:first|next|anyway|go ahead|continue|proceed|try|again|begin|carry on)\b",
+        r"\b(?:first|next|anyway|go ahead|continue|proceed|try|again|begin|carry on|skip)\b",
         r"\b(?:step|phase|option|slice|issue|pr|milestone|line|task|number|wave) ?#?\d",
-        r"\bkeep (?:going|reviewing)\b",
-    ),
-    _sign(
-        "for this task",
-        -1,
-        r"^(?:please )?(?:add|fix|create|update|remove|delete|rename|move|run|check|commit|push)\b",
-        r"^(?:please )?(?:open|merge|build|test|implement|review|write|make|change|put|show)\b",
-        r"^(?:please )?(?:give|look|read|replace|allow|do(?! not|n'?t)|pull|bump|revert)\b",
-        r"^(?:please )?(?:refactor|clean|finish|start|install|deploy|find|copy|draft)\b",
-        r"^(?:can|could|would|will) (?:you|we)\b|^let'?s\b|\bcan you\b",
-        r"\b(?:should|can|could|need to|want to) also\b",
+        r"\b(?:on|at|lines?) \d{2,}\b",
+        r"^(?:so|then|once|if) (?:we|you|it|i|that|this)\b|\b(?:this|the) (?:pr|branch|session)\b",
     ),
 )
 WISHFUL = re.compile(
-    r"\b(?:can|could|should|are) ?(?:we|you|the|it)\b(?! not\b).{0,60}?"
-    rf"\b(?:{NOT}|never|instead|rather)\b|^(?:ca|could|should|would|is|are|do)n'?t\b",
+    r"\b(?:can|could|should|are|ca)(?:n'?t)? ?(?:we|you|the|it)\b.{0,60}?\b(?:instead|rather)\b"
+    r"|\b(?:can|could) we (?:please )?(?:not|stick to|stick with|keep to)\b|\bable to not\b",
     re.IGNORECASE,
 )
-"""A question that has its answer in it: "can we … instead?", "can't the tests be … ?"."""
+"""A question that has its answer in it: "can we … instead?", "can we not …?"."""
+PURPOSE = re.compile(r"\bso (?:that )?(?:we|it|i|you|they|there)\b.*", re.IGNORECASE)
+"""What something is good for is no wish of its own."""
+QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|`[^`]+`")
+"""Not the person's words, or none that wish."""
 TAKES_BACK = re.compile(
     r"\b(?:remove|revert|undo|drop|delete|take out|throw away)\b.{0,80}?"
     r"\b(?:again|back|useful|useless)\b",
@@ -170,18 +188,18 @@ RENAMED = re.compile(
     re.IGNORECASE,
 )
 AGREES = re.compile(
-    r"^\W*(?:you'?re (?:\w+ )?(?:right|correct)|that'?s (?:\w+ )?(?:right|correct|a (?:good|fair))"
-    r"|(?:good|great|fair|valid|excellent) (?:point|catch|call)|i (?:apologi[sz]e|misunderstood)"
-    r"|(?:my )?apologies|sorry|my mistake|understood|noted|makes sense|agreed|totally right"
-    r"|ah,? (?:i see|right))\b",
+    r"^\W*(?:you'?re (?:\w+ )?(?:right|correct)|that'?s (?:\w+ )?(?:right|correct)"
+    r"|(?:good|great|fair|valid|excellent) (?:point|catch)|i (?:apologi[sz]e|misunderstood)"
+    r"|(?:my )?apologies|sorry|my mistake|noted|totally right|ah,? (?:i see|right))\b",
     re.IGNORECASE,
 )
-"""How an agent takes a correction: its words are no evidence, but tell what it answers to."""
+"""How an agent takes a correction, not how it takes an idea ("good call", "agreed"): its words are
+no evidence, but tell what it answers to."""
 
 
 REMEMBER = re.compile(
-    r"(?:^|[.!?\n,;:] *|\b(?:please|and|so|but|also) )"
-    r"(?:remember(?: to| that|:|,)|(?:please )?keep in mind(?: that|:|,)|make a note|"
+    r"(?:^|[.!?\n,;:] *|\b(?:please|and|so|but|also) |\byou (?:have|need) to )"
+    r"(?:remember(?: to| that|:|,)|(?:please )?(?:keep|have) in mind(?: that|:|,)|make a note|"
     r"don'?t forget (?:to|that)|note (?:to self|for (?:the future|next time)))"
     r"|\bfrom now on\b|\bfor future reference\b"
     r"|^(?:in (?:the )?future|next time|going forward),? (?:please |you |always |never |do |don'?t "
@@ -189,17 +207,44 @@ REMEMBER = re.compile(
     re.IGNORECASE,
 )
 """An explicit wish that something be kept."""
-MOST_FOR_WORDS = 8
+STANDING = re.compile(
+    r"^(?:please )?(?:always|never) (?!mind\b|been\b|got\b|saw\b|had\b|\w+ed\b)\w", re.IGNORECASE
+)
+"""An order for every time."""
+MOST_FOR_WORDS = 6
 """A long sentence has many words: they never weigh more than this, whatever their number."""
+CORRECTION, CLEAR = 1, 8
 
 
-def weigh(sentence: str) -> int:
-    """The points of a sentence by its words alone."""
-    speaks_for = sum(sign.points for sign in FOR if sign.words.search(sentence))
-    points = min(speaks_for, MOST_FOR_WORDS)
-    points += sum(sign.points for sign in AGAINST if sign.words.search(sentence))
-    if WISHFUL.search(sentence) and ASKS.words.search(sentence):
-        points += 3 - ASKS.points
-    if TAKES_BACK.search(sentence):
-        points += 5  # outweighs "again", and that it begins like a request
-    return points + 6 * bool(RENAMED.search(sentence))
+def weigh(sentence: str, *, rejects: bool = False) -> int:
+    """The points of a sentence by its words alone; none if nothing in it lasts.
+
+    `rejects`: it was typed into a rejection, where an order is a correction.
+    """
+    sentence = QUOTED.sub("…", sentence)
+    if any(each.search(sentence) for each in (TAKES_BACK, RENAMED, STANDING)):
+        return CLEAR
+    wished = PURPOSE.sub("", sentence)
+    lasts = sum(sign.points for sign in LASTING if sign.words.search(wished))
+    if not lasts and rejects and CORRECTS.search(sentence):
+        lasts = CORRECTION
+    if not lasts:
+        return 0
+    wishful = WISHFUL.search(sentence) is not None
+    against = [sign for sign in AGAINST if sign.words.search(sentence)]
+    excused = {ASKS.name} if wishful else set()
+    if wishful or rejects:
+        excused.add(FOR_THIS_TASK.name)
+    points = min(lasts + _lent(sentence), MOST_FOR_WORDS)
+    return points + sum(sign.points for sign in against if sign.name not in excused)
+
+
+def decides(sentence: str) -> int:
+    """The points of a decision, which lasts only if more than its words speak for it."""
+    if any(sign.words.search(sentence) for sign in AGAINST):
+        return 0
+    return _lent(sentence)
+
+
+def _lent(sentence: str) -> int:
+    return sum(sign.points for sign in LENDING if sign.words.search(sentence))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 LONGEST = 1500
-SENTENCE = re.compile(r"(?<=[\w)'\"`]{3}[.!?])\s+|\n+")
+SENTENCE = re.compile(
+    r"(?<=[\w)'\"`]{3}[.!?])\s+|(?<=\w{2})\.{3}\s*(?=\w{2})|(?<=\w[.!?])\s+(?=[A-Z]\w)|\n+"
+)
 FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?=\S)")
 PASTED = re.compile(
@@ -13,12 +15,20 @@ PASTED = re.compile(
     r"|\b\d{2}:\d{2}:\d{2}\b|[─│┌└├⎿●⏺]|\w\(\)|[;{}]\s*$|^\s*\S+:\d+(?::\d+)?\b"
     r"|\(lines? \d|^\s*Consider (?:\w+ing|whether)\b"
 )
+NOT_TYPED = re.compile(
+    r"\s*(?:Base directory for this skill|Implement the following (?:plan|spec)|Stop hook feedback|"
+    r"Operation stopped by hook|This session is being continued|Caveat: The messages below|"
+    r"You are (?:an? |the |working in )|<[\w-]+>)"
+)
+"""How texts begin that an agent's own tools put into a person's mouth."""
 SPEAKS = re.compile(
     r"\b(?:i|i'm|we|we're|you|your|our|my|me|us|let'?s|please|no|don'?t)\b", re.IGNORECASE
 )
 TYPED_CHARS = 300
 """Longer than this, a text in which nobody is spoken to was pasted from somewhere."""
 MOST_LINES = 12
+CITES_CODE = re.compile(r"\b[\w./-]+\.[a-z]{1,4}:\d+|\]\([^)]*:\d+\)|\(lines? \d")
+"""Somebody who reviews code names its lines; a person at a prompt hardly does."""
 POLITE = re.compile(
     r"^(?:(?:no(?! need| longer| \w+s\b)|nope|ok(?:ay)?|yes|yeah?|well|hm+|so|and|but|also|then|"
     r"please|actually|sorry|oh|ah|hey|wait|hang on|hold on|basically|honestly|i think(?: that)?|"
@@ -39,6 +49,8 @@ WISH = re.compile(
 
 def sentences(text: str) -> list[str]:
     """The sentences that the person put in their own words; pasted text and code have none."""
+    if NOT_TYPED.match(text) or (len(text) > TYPED_CHARS and CITES_CODE.search(text[:LONGEST])):
+        return []
     lines = FENCED.sub("\n", text[: LONGEST * 4].replace("’", "'")).strip().splitlines()
     own: list[str] = []
     for line in lines:

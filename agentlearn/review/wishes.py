@@ -24,12 +24,13 @@ from agentlearn.sessions.values import Call, Entry, Message, Result, Session, Si
 from agentlearn.store.similar import roots
 
 ENOUGH = 3
-PLACES = {"rejection": 3, "answer": 0, "remember": 10, "typed": 0}
+PLACES = {"rejection": 1, "plan": 0, "answer": 0, "remember": 10, "typed": 0}
+"""An action that was refused was wrong; a plan that was sent back mostly lacks something."""
 AGREED, AGAIN = 2, 3
+PLANS = re.compile(r"(?i)plan|question")
 CONTEXT_CHARS, NOTE_CHARS = 80, 400
 LOOK_AHEAD = 4
 FEWEST_WORDS, FEWEST_IF_ALWAYS, MOST_SAID = 5, 3, 1000
-ALWAYS = re.compile(r"^(?:please )?(?:always|never)\b(?! mind)", re.IGNORECASE)
 POINTS = re.compile(
     r"^(?:those|these|this|that|it|they)\b|\b(?:do|did|doing|done|remove|like) (?:this|that|it)\b",
     re.IGNORECASE,
@@ -53,7 +54,7 @@ NEGATED = re.compile(
 ASIDE = re.compile(r"\bkeep in mind\b", re.IGNORECASE)
 """After a request this says what to mind while doing it."""
 ABOUT = re.compile(r"^About “[^”]*”: ")
-Place = Literal["rejection", "answer", "remember", "typed"]
+Place = Literal["rejection", "plan", "answer", "remember", "typed"]
 
 
 class Said(Struct, frozen=True, dict=True):
@@ -115,7 +116,7 @@ def _wished(said: list[Said], index: int) -> Lesson | None:
     points = _points(wish)
     if points <= ENOUGH - AGAIN:
         return None  # not even if it was said before
-    again = [other for other in said[:index] if _same_matter(wish, other)]
+    again = [other for other in said[:index] if _same_matter(wish, other) and _points(other) > 0]
     points += AGAIN * bool(again)
     if points < ENOUGH:
         return None
@@ -135,16 +136,19 @@ def _points(wish: Said) -> int:
     sentence = bare(wish.sentence)
     if wish.place == "remember":
         return PLACES["remember"]
-    points = signs.weigh(sentence) + PLACES[wish.place]
-    fewest = FEWEST_IF_ALWAYS if ALWAYS.search(sentence) else FEWEST_WORDS
-    if len(sentence.split()) < fewest or points <= 0:
+    fewest = FEWEST_IF_ALWAYS if signs.STANDING.search(sentence) else FEWEST_WORDS
+    if len(sentence.split()) < fewest:
         return 0
-    return points + AGREED * wish.agreed
+    points = signs.weigh(sentence, rejects=wish.place in ("rejection", "plan"))
+    if points <= 0:
+        decided = signs.decides(sentence)
+        return decided + AGREED * wish.agreed if decided else 0
+    return points + PLACES[wish.place] + AGREED * wish.agreed
 
 
 def _leans(sentence: str) -> bool:
     """Whether it says nothing without what was said before."""
-    if ALWAYS.search(sentence) or NAMES.search(sentence):
+    if signs.STANDING.search(sentence) or NAMES.search(sentence):
         return False
     return POINTS.search(sentence) is not None or len(roots(sentence)) < 4
 
@@ -170,11 +174,14 @@ def _said(session: Session, patterns: Patterns) -> Iterator[Said]:
     """The sentences of the person since the agent began to act, each with its place."""
     answered, before, before_line = False, "", 0
     asked: dict[str, Call] = {}
+    planned: set[str] = set()
     for number, entry in enumerate(session.entries):
         if isinstance(entry, Call):
             answered = True
             if patterns.questions.search(entry.tool):
                 asked[entry.id] = entry
+            if PLANS.search(entry.tool):
+                planned.add(entry.id)
         elif isinstance(entry, Result):
             if entry.call_id in asked and entry.status == "ok":
                 for answer in typed_answers(asked[entry.call_id], entry):
@@ -183,26 +190,28 @@ def _said(session: Session, patterns: Patterns) -> Iterator[Said]:
         elif isinstance(entry, Signal):
             if entry.kind == "rejection":
                 agreed = _agreed(session.entries, number)
-                for sentence in sentences(entry.text):
-                    yield Said(
-                        sentence, entry.line, "rejection", number, before, before_line, agreed
+                place: Place = "plan" if entry.call_id in planned else "rejection"
+                for said in _typed(entry.text, entry.line, number, place):
+                    yield structs.replace(
+                        said, before=before, before_line=before_line, agreed=agreed
                     )
         elif entry.role == "user":
             agreed = _agreed(session.entries, number)
-            for said in _typed(entry, number, answered and bool(before)):
+            follows: Place | None = "typed" if answered and before else None
+            for said in _typed(entry.text, entry.line, number, follows):
                 yield structs.replace(said, before=before, before_line=before_line, agreed=agreed)
             before, before_line, answered = entry.text.strip().split("\n")[0], entry.line, False
         elif entry.role == "assistant":
             answered = True
 
 
-def _typed(message: Message, number: int, answers: bool) -> Iterator[Said]:
-    """`answers`: the agent has done something since the person last spoke."""
-    for position, sentence in enumerate(sentences(message.text)):
+def _typed(text: str, line: int, number: int, place: Place | None) -> Iterator[Said]:
+    """No place: the agent has done nothing since the person last spoke."""
+    for position, sentence in enumerate(sentences(text)):
         if signs.REMEMBER.search(sentence) and (position == 0 or not ASIDE.search(sentence)):
-            yield Said(sentence, message.line, "remember", number)
-        elif answers:
-            yield Said(sentence, message.line, "typed", number)
+            yield Said(sentence, line, "remember", number)
+        elif place is not None:
+            yield Said(sentence, line, place, number)
 
 
 def _agreed(entries: tuple[Entry, ...] | list[Entry], number: int) -> bool:
