@@ -141,6 +141,7 @@ def test_a_correction_after_an_action_is_noted(said: str) -> None:
         "I think we should re-plan the next step",
         "the button is not visible on my phone",
         "would it be possible to never block there?",
+        "make a note of this somewhere as part of a usage guide",
         "you never answered my question about the keys",
         "then go on with phase 2 and only commit it",
         "do you think we should use another database?",
