@@ -200,7 +200,8 @@ no evidence, but tell what it answers to."""
 REMEMBER = re.compile(
     r"(?:^|[.!?\n,;:] *|\b(?:please|and|so|but|also) |\byou (?:have|need) to )"
     r"(?:remember(?: to| that|:|,)|(?:please )?(?:keep|have) in mind(?: that|:|,)|"
-    r"make a note(?: that|:|,)|don'?t forget (?:to|that)|note (?:to self|for (?:the future|next time)))"
+    r"make a note(?: that|:|,)|don'?t forget (?:to|that)|"
+    r"note (?:to self|for (?:the future|next time)))"
     r"|\bfrom now on\b|\bfor future reference\b"
     r"|^(?:in (?:the )?future|next time|going forward),? (?:please |you |always |never |do |don'?t "
     r"|use |run |ask |make |let'?s )",
