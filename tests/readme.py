@@ -27,7 +27,7 @@ def show(*commands: str, lines: int | None = None, both: bool = True) -> None:
     cog.outl("")
     cog.outl("```console")
     for command in commands:
-        cog.outl(f"$ {command}")
+        cog.outl(f"$ {without_ids(command)}")
         output = run(command, both).splitlines()
         for line in output[:lines]:
             cog.outl(line.rstrip())
@@ -37,7 +37,8 @@ def show(*commands: str, lines: int | None = None, both: bool = True) -> None:
     cog.outl("")
 
 
-def run(command: str, both: bool = True) -> str:
+def run(command: str, both: bool = True, plain: bool = True) -> str:
+    """What a command prints; `plain` without what differs from run to run."""
     scratch = Path(_HOME.name) / "scratch"
     scratch.mkdir(exist_ok=True)
     env = {
@@ -57,12 +58,19 @@ def run(command: str, both: bool = True) -> str:
         text=True,
         check=False,
     )
+    if not plain:
+        return result.stdout
     shown = result.stdout.replace(str(scratch), "/tmp").replace(f"{ROOT}/", "")
     # The time of the run would make every check of the README fail.
     today = datetime.now(UTC).date()
     for day in (today, today - timedelta(days=1)):
         shown = re.sub(rf"{day}( |T)\d\d:\d\d", r"2026-11-16\g<1>09:00", shown)
-    return shown.replace(_HOME.name, "~")
+    return re.sub(r"\b\d\.\d s\b", "0.3 s", without_ids(shown)).replace(_HOME.name, "~")
+
+
+def without_ids(text: str) -> str:
+    """The ids of runs differ from run to run."""
+    return re.sub(r"-\d{8}-\d{6}-[0-9a-f]{4}\b", "-20261116-090000-1a2b", text)
 
 
 def shop() -> None:
@@ -78,6 +86,17 @@ def another() -> None:
 def proved() -> None:
     """A session in which a command failed until it was changed."""
     run("cp fixtures/demo-go.jsonl /tmp/api/go.jsonl")
+
+
+def suite() -> None:
+    """A project of its own with the tasks of the fixtures."""
+    run("mkdir -p /tmp/lab/.agentlearn && cp -r fixtures/reflexion /tmp/lab/tasks")
+
+
+def last_run(task: str) -> str:
+    """The beginning of the id of a task's newest run."""
+    runs = run(f"ls /tmp/lab/.agentlearn/runs | grep ^{task}- | tail -1", both=False, plain=False)
+    return runs.strip()
 
 
 def first_change(project: str) -> str:

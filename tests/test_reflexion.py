@@ -335,8 +335,11 @@ def test_a_transcript_on_stdout_is_taken(desk: Desk):
     claude = (FIXTURES.parent / "demo-claude.jsonl").as_posix()
     desk.write(max_episodes=1)
     told(desk, f"cat {claude}")
-    (episode,) = desk.run(code=1)["episodes"]
-    assert json_of("sessions", episode["transcript"])[0]["calls"] > 1
+    result = desk.run(code=1)
+    (session,) = json_of("sessions", result["episodes"][0]["transcript"])
+    assert session["calls"] > 1
+    # The log holds it once more, but it is one session.
+    assert [each["id"] for each in json_of("sessions", ".agentlearn/runs")] == [session["id"]]
 
 
 def test_events_are_kept_and_tell_the_steps(desk: Desk):

@@ -124,6 +124,10 @@ def walk(folder: Path) -> Iterator[Path]:
             yield Path(here)
             folders.clear()
             continue
+        if {"run.json", "episodes"} <= {*files, *folders}:
+            folders.clear()
+            yield from _attempts_of(Path(here))
+            continue
         folders[:] = sorted(
             name for name in folders if not name.startswith(".") and name not in PASSED_BY
         )
@@ -132,6 +136,12 @@ def walk(folder: Path) -> Iterator[Path]:
             # A link to nothing is named, too: that it cannot be read must be said.
             if not name.startswith(".") and (path.is_file() or path.is_symlink()):
                 yield path
+
+
+def _attempts_of(run: Path) -> Iterator[Path]:
+    """The sessions of a run of reflexion, and not the logs, which may hold the same once more."""
+    found = (run / "episodes").glob("*/session.jsonl")
+    yield from sorted(found, key=lambda path: (len(path.parent.name), path.parent.name))
 
 
 def _by_id(name: str, project: Path) -> Iterator[Candidate]:
