@@ -65,7 +65,9 @@ def run(command: str, both: bool = True, plain: bool = True) -> str:
     today = datetime.now(UTC).date()
     for day in (today, today - timedelta(days=1)):
         shown = re.sub(rf"{day}( |T)\d\d:\d\d", r"2026-11-16\g<1>09:00", shown)
-    return re.sub(r"\b\d\.\d s\b", "0.3 s", without_ids(shown)).replace(_HOME.name, "~")
+    shown = re.sub(r"\b\d\.\d s\b", "0.3 s", without_ids(shown))
+    shown = re.sub(r'(_ms": )\d+', r"\g<1>300", shown)
+    return shown.replace(_HOME.name, "~")
 
 
 def without_ids(text: str) -> str:
