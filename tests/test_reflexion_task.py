@@ -100,14 +100,20 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("command", ["printf %s {prompt}", "printf %s x={prompt}",
-                                     "printf %s $(printf %s {prompt})"])  # fmt: skip
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(f"printf %s {{{name}}}" for name in FIELDS),
+        "printf %s x={prompt}",
+        "printf %s $(printf %s {prompt})",
+    ],
+)
 def test_nothing_in_a_field_is_run(tmp_path: Path, text: str, command: str):
     assert unsafe_field(command, FIELDS) is None
-    filled = fill(command, {"prompt": text})
+    filled = fill(command, dict.fromkeys(FIELDS, text))
     done = subprocess.run(["sh", "-c", filled], cwd=tmp_path, capture_output=True, check=True)
     assert names_in(tmp_path) == []
-    if command == "printf %s {prompt}":
+    if command.startswith("printf %s {"):
         assert done.stdout.decode() == text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 from agentlearn.cli.output import terminal_width, write_table
@@ -25,12 +26,18 @@ class Teller:
         self.task = task
         self.status: Any = None
         self.episodes = 0
+        self.line = ""
+        self.since = time.monotonic()
         if sys.stderr.isatty():
             from rich.console import Console
-            from rich.text import Text
 
-            self.text = Text
             self.status = Console(stderr=True).status("")
+
+    def __rich__(self) -> Any:
+        """The live line: what is being done, and for how long."""
+        from rich.text import Text
+
+        return Text(f"{self.line} ({time.monotonic() - self.since:.0f} s)")
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, Progress):
@@ -41,6 +48,7 @@ class Teller:
             score = f", score {event.score:g}" if event.score is not None else ""
             touched = ", changed protected files (put back)" if event.tampered else ""
             took = f"{event.elapsed_ms / 1000:.1f} s"
+            took += f", {event.tokens:,} tokens" if event.tokens else ""
             self.say(f"{self.at(event.episode + 1)}: {verdict}{score}{touched}, {took}")
         elif isinstance(event, ReflectionGenerated) and self.status is None:
             self.say(f"{self.at(event.episode + 1)}: reflected")
@@ -50,7 +58,8 @@ class Teller:
 
     def say(self, line: str, live: bool = False) -> None:
         if self.status is not None and live:
-            self.status.update(self.text(line))
+            self.line, self.since = line, time.monotonic()
+            self.status.update(self)
             self.status.start()
             return
         self.stop()

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -149,6 +150,12 @@ def _warn(error: AgentlearnError) -> None:
     print(f"warning: {plain(error.message)}", file=sys.stderr)
 
 
+def _relay(lines: IO[bytes]) -> None:
+    for line in lines:
+        sys.stderr.write(line.decode("utf-8", "replace"))
+        sys.stderr.flush()
+
+
 def _suite(
     project: Path,
     files: list[Path],
@@ -170,11 +177,18 @@ def _suite(
 
     def one(file: Path) -> tuple[int, dict[str, Any] | None]:
         command = [sys.executable, "-m", "agentlearn", "reflexion", "--task", str(file), *flags]
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+        # Through pipes, so that each says whole lines and none draws on the terminal.
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None and process.stderr is not None
+            telling = threading.Thread(target=_relay, args=(process.stderr,))
+            telling.start()
+            printed = process.stdout.read()
+            telling.join()
+        code = process.returncode
         try:
-            return done.returncode, orjson.loads(done.stdout)
+            return code, orjson.loads(printed)
         except orjson.JSONDecodeError:
-            return done.returncode, None
+            return code, None
 
     pool = ThreadPoolExecutor(jobs)
     try:

@@ -168,6 +168,7 @@ class EpisodeJudged(_Event, frozen=True):
     score: Score | None
     tampered: Flag
     elapsed_ms: Count
+    tokens: Count = 0
 
 
 class ReflectionGenerated(_Event, frozen=True):

@@ -226,6 +226,7 @@ class Running:
                 evaluation.score,
                 bool(attempt.tampered),
                 attempt.duration_ms,
+                attempt.usage.input_tokens + attempt.usage.output_tokens,
             )
         )
         reflected = Reflected(None)
