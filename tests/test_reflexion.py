@@ -603,6 +603,20 @@ def test_a_run_that_is_over_is_not_run_again(desk: Desk):
     assert again == result
 
 
+def test_a_run_that_is_over_may_be_given_more_attempts(desk: Desk):
+    result = desk.run("--max-episodes", "1", code=1)
+    again = desk.run("--resume", result["run"], "--max-episodes", "3")
+    assert again["episodes"][0] == result["episodes"][0]
+    assert [each["passed"] for each in again["episodes"]] == [False, True]
+
+
+def test_nothing_is_left_where_a_run_cannot_begin(desk: Desk):
+    desk.write(reflector="model")
+    assert "needs the name of one" in call("reflexion", "--task", desk.task_file, code=2).stderr
+    assert not (desk.folder / ".agentlearn" / "runs").exists()
+    assert not workspaces_folder().exists()
+
+
 def test_a_run_is_worked_on_by_one_process(desk: Desk):
     told(desk, f"touch {desk.folder}/started; sleep 300")
     running = start(desk, "--task", "task.yaml")

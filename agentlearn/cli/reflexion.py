@@ -58,7 +58,7 @@ def main(
             metavar="N",
             min=1,
             max=1000,
-            help="Attempts at most, instead of what the task says.",
+            help="Attempts at most, instead of what the task says; with --resume, more of them.",
             show_default=False,
         ),
     ] = None,

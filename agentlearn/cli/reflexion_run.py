@@ -79,7 +79,7 @@ def run(
     """Run what was asked for, print it, and give the exit code that fits."""
     project = find_project()
     if resume is not None:
-        return _one(find_run(project, resume), events, chosen)
+        return _one(find_run(project, resume), events, chosen, wanted.max_episodes)
     files = task_files(tasks)
     for file in files:
         load_task(file)  # all of them before any agent runs
@@ -91,12 +91,14 @@ def run(
     return _suite(project, files, wanted, jobs, events, chosen)
 
 
-def _one(folder: RunFolder, events: str | None, chosen: str) -> int:
+def _one(
+    folder: RunFolder, events: str | None, chosen: str, max_episodes: int | None = None
+) -> int:
     with folder.locked():
         teller = Teller(folder.run().task)
         emit = _sink(folder, events, teller)
         try:
-            finished = Running(folder, _choose, emit).go()
+            finished = Running(folder, _choose, emit, max_episodes).go()
         except ModelFailed as error:
             teller.stop()
             complain(error)

@@ -71,7 +71,7 @@ class Attempting:
 
         ModelFailed if the agent's model does: then there was no attempt.
         """
-        started = time.monotonic()
+        started, began = time.monotonic(), time.time()
         folder.path.mkdir(parents=True, exist_ok=True)
         workspace = self.workspaces.fresh(folder.index)
         tell("attempting")
@@ -90,7 +90,7 @@ class Attempting:
             "task": self.task.name, "run": self.run.id, "episode": folder.index,
         }  # fmt: skip
         id = f"{self.run.id}-{folder.index}"
-        session = judged(worked.session, id, self.task.prompt, about, evaluation)
+        session = judged(worked.session, id, self.task.prompt, about, evaluation, began)
         write_whole(folder.session, session_bytes(session))
         made = Attempt(
             evaluation=evaluation,

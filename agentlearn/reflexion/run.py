@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agentlearn.errors import AgentlearnError
 from agentlearn.events import (
@@ -29,6 +29,7 @@ from agentlearn.events import (
 from agentlearn.models.model import Model, ModelFailed
 from agentlearn.reflexion.attempt import Attempting, Stage
 from agentlearn.reflexion.by_rules import ByRules
+from agentlearn.reflexion.copying import remove
 from agentlearn.reflexion.environment import environment
 from agentlearn.reflexion.evaluate import Evaluation
 from agentlearn.reflexion.feedback import feedback_of
@@ -83,13 +84,27 @@ class Finished(Struct, frozen=True):
 def begin_run(runs: Path, task_file: Path, wanted: Wanted) -> RunFolder:
     """A folder for a new run, and the copy of the workspace that its attempts start from."""
     task = load_task(task_file)
+    check_reflector(task, wanted.model)
     original = workspace_of(task, task_file)
     id = new_run_id(task.name)
     folder = RunFolder(runs / id)
     folder.path.mkdir(parents=True)
-    digest = Workspaces(id, original, task.evaluator.protect).make_base()
-    write_whole(folder.path / "task.yaml", task_file.read_bytes())
-    run = Run(
+    workspaces = Workspaces(id, original, task.evaluator.protect)
+    try:
+        digest = workspaces.make_base()
+        write_whole(folder.path / "task.yaml", task_file.read_bytes())
+        folder.keep_run(_new_run(id, task, task_file, original, wanted, digest))
+    except BaseException:
+        workspaces.remove()
+        remove(folder.path)
+        raise
+    return folder
+
+
+def _new_run(
+    id: str, task: Task, task_file: Path, original: Path, wanted: Wanted, digest: str
+) -> Run:
+    return Run(
         id=id,
         task=task.name,
         task_file=str(task_file.absolute()),
@@ -102,16 +117,26 @@ def begin_run(runs: Path, task_file: Path, wanted: Wanted) -> RunFolder:
         base_digest=digest,
         model=wanted.model,
     )
-    folder.keep_run(run)
-    return folder
+
+
+def check_reflector(task: Task, model: str | None) -> None:
+    if task.reflector == "model" and not (model or task.agent.model):
+        raise BadInput(
+            "reflector: model needs the name of one", "--model NAME, or AGENTLEARN_MODEL=NAME"
+        )
 
 
 class Running:
     """A run that goes on from wherever it stands."""
 
-    def __init__(self, folder: RunFolder, choose: Choose, emit: Emit) -> None:
+    def __init__(
+        self, folder: RunFolder, choose: Choose, emit: Emit, max_episodes: int | None = None
+    ) -> None:
         self.folder = folder
         self.run = folder.run()
+        if max_episodes is not None and max_episodes != self.run.max_episodes:
+            self.run = structs.replace(self.run, max_episodes=max_episodes)
+            folder.keep_run(self.run)
         self.task = load_task(folder.path / "task.yaml", Path(self.run.task_file).parent)
         self.emit = emit
         self.trace_id = new_trace_id()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import glob
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import structs
@@ -70,7 +72,12 @@ def from_output(prompt: str, command: str, ran: Ran) -> Session:
 
 
 def judged(
-    session: Session, id: str, goal: str, about: dict[str, object], verdict: Evaluation
+    session: Session,
+    id: str,
+    goal: str,
+    about: dict[str, object],
+    verdict: Evaluation,
+    began: float,
 ) -> Session:
     """The session with what the judge said of it, and without secrets."""
     said = f"evaluator: exit code {verdict.exit_code}"
@@ -84,6 +91,8 @@ def judged(
         metadata |= {"dialect": session.dialect, "agent_session": session.id}
     complete = structs.replace(
         session,
+        started_at=session.started_at or _iso(began),
+        ended_at=session.ended_at or _iso(time.time()),
         id=id,
         goal=goal,
         entries=[*session.entries, signal],
@@ -92,6 +101,10 @@ def judged(
         metadata=metadata,
     )
     return redacted(complete)
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def session_bytes(session: Session) -> bytes:
