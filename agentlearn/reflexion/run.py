@@ -15,7 +15,7 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from agentlearn.errors import AgentlearnError
+from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.events import (
     Completion,
     Emit,
@@ -43,7 +43,7 @@ from agentlearn.reflexion.reflect import (
     Reflector,
     same_idea,
 )
-from agentlearn.reflexion.task import CommandReflector
+from agentlearn.reflexion.task import CommandReflector, Task
 from agentlearn.reflexion.task_file import load_task, workspace_of
 from agentlearn.reflexion.values import Attempt, Episode, Run, Spent
 from agentlearn.reflexion.workspace import Workspaces
