@@ -59,15 +59,17 @@ def test_images_are_not_kept(tmp_path: Path):
     assert peak_mb("sessions", str(path)) < 150
 
 
-def write_native(path: Path, size: int, reward: object) -> None:
+def write_native(path: Path, size: int, reward: object, is_tagged: bool = False) -> None:
     turn = {"type": "turn", "action": "a" * 1000, "observation": "o " * 2000, "reward": reward}
-    line = json.dumps(turn) + "\n"
+    head = {"type": "session", "schema": "agentlearn-session/1"}
+    outcome = {"type": "outcome", "outcome": "success"}
     with path.open("w") as file:
         number = 0
         while file.tell() < size:
             number += 1
-            head = {"type": "session", "schema": "agentlearn-session/1", "id": f"s{number}"}
-            file.write(json.dumps(head) + "\n" + line * 30)
+            tag = {"session_id": f"s{number}"} if is_tagged else {}
+            rows = [{**head, "id": f"s{number}"}, *[turn] * 30, outcome]
+            file.writelines(json.dumps({**row, **tag}) + "\n" for row in rows)
 
 
 @pytest.mark.parametrize("reward", [0.5, None])
@@ -77,6 +79,12 @@ def test_a_file_of_many_sessions_needs_no_more_than_one(tmp_path: Path, reward: 
     write_native(path, 200 * MB, reward)
     for words in (["--format", "jsonl"], ["--format", "jsonl", "--jobs", "2"]):
         assert peak_mb("returns", str(path), *words) < 150
+
+
+def test_a_file_of_many_recorded_sessions_needs_no_more_than_one(tmp_path: Path):
+    path = tmp_path / "recorded.jsonl"
+    write_native(path, 200 * MB, 0.5, is_tagged=True)
+    assert peak_mb("returns", str(path), "--format", "jsonl") < 150
 
 
 def test_one_json_value_takes_at_most_six_times_its_size(tmp_path: Path):

@@ -3,12 +3,15 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from agentlearn.rewards.rules import Rules
 from agentlearn.rewards.worth import score_session
+from agentlearn.sessions.native import Line, Reading
 from agentlearn.sessions.native_values import parse_outcome, parse_reward
 from agentlearn.sessions.native_write import native_lines
+from agentlearn.sessions.source import Source
 from agentlearn.sessions.values import Reward
 from tests.files import lines_file, read_all, read_one
 
@@ -257,3 +260,47 @@ def test_a_cut_last_line_is_read_up_to_there(tmp_path: Path):
     session = read_one(file)
     assert len(session.turns()) == 1
     assert [warning.line for warning in session.warnings] == [3]
+
+
+def tagged(name: str, *actions: str, outcome: str | None = "success") -> list[dict[str, object]]:
+    """A session as `record` writes it: every line says whose it is."""
+    rows: list[dict[str, object]] = [{**HEAD, "id": name, "session_id": name}]
+    rows += [turn(action, session_id=name) for action in actions]
+    if outcome:
+        rows.append({"type": "outcome", "outcome": outcome, "session_id": name})
+    return rows
+
+
+def test_sessions_that_say_whose_each_line_is_are_handed_on_when_they_have_ended(tmp_path: Path):
+    rows = [*tagged("a", "a1"), *tagged("b", "b1"), *tagged("c", "c1")]
+    with Source(lines_file(tmp_path / "s.jsonl", rows)) as source:
+        reading = Reading(source)
+        taken = [
+            [session.id for session in reading.take(number, msgspec.convert(row, Line))]
+            for number, row in enumerate(rows, start=1)
+        ]
+        assert taken == [[], [], [], ["a"], [], [], ["b"], [], []]
+        assert [session.id for session in reading.rest()] == ["c"]
+
+
+def test_sessions_written_at_once_come_in_the_order_of_their_heads(tmp_path: Path):
+    a, b, c = tagged("a", "a1", "a2"), tagged("b", "b1"), tagged("c", "c1", outcome=None)
+    rows = [a[0], *b, a[1], *tagged("d", "d1"), a[2], a[3], *c, *tagged("e")]
+    found = read_all(lines_file(tmp_path / "s.jsonl", rows))
+    assert [(s.id, len(s.turns()), s.outcome) for s in found] == [
+        ("a", 2, "success"),
+        ("b", 1, "success"),
+        ("d", 1, "success"),
+        ("c", 1, "in_progress"),
+        ("e", 0, "success"),
+    ]
+
+
+def test_a_line_after_its_session_ended_is_reported_wherever_it_stands(tmp_path: Path):
+    late = turn("late", session_id="a")
+    reason = "no session 'a' is open at this line"
+    for rows in ([*tagged("a", "a1"), late], [*tagged("a", "a1"), *tagged("b", "b1"), late]):
+        found = read_all(lines_file(tmp_path / "s.jsonl", rows))
+        assert [t.action for s in found for t in s.turns()] == ["a1", "b1"][: len(found)]
+        warnings = [(w.line, w.reason, w.lost) for s in found for w in s.warnings]
+        assert warnings == [(len(rows), reason, True)]

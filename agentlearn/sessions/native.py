@@ -1,8 +1,9 @@
 """The native format: JSON lines, one session after another, or several written at once.
 
-A line without `session_id` belongs to the session that began last. A session is complete when
-the next one begins, so that a file of many needs the memory of one; only a session whose lines
-carry `session_id` (or that has no lines yet) may go on later and is kept until the end.
+A line without `session_id` belongs to the session that began last. Such a session is complete when
+the next one begins; one whose lines carry `session_id` may go on later, until its outcome. What is
+complete is handed on when the next session begins, so that a file of many needs the memory of one;
+of those written at once in the order of their heads. A session that has no lines yet may go on too.
 
 The same session as one object with `turns`, as other tools serialize it, is read too; totals
 are recomputed, and a stored one that disagrees is a warning.
@@ -82,10 +83,12 @@ class _Open:
         self.draft = draft
         self.lines = 0
         self.tagged = False
+        self.has_outcome = False
 
     @property
     def complete(self) -> bool:
-        return self.lines > 0 and not self.tagged
+        """Whether nothing of it can stand after the head of another session."""
+        return self.has_outcome if self.tagged else self.lines > 0
 
 
 def read_lines(source: Source) -> Iterator[Session]:
@@ -132,16 +135,22 @@ class Reading:
 
     def take(self, number: int, line: Line) -> Iterator[Session]:
         if line.type == "session":
-            if self.current is not None and self.current.complete:
-                yield self.close(self.current)
+            yield from self.completed()
             self.begin(number, line)
         elif line.turns is not None and not line.type:
+            yield from self.completed()
             if self.current is not None and self.current.complete:
-                yield self.close(self.current)
                 self.current = None
             yield self.whole(number, line)
         else:
             self.add(number, line)
+
+    def completed(self) -> Iterator[Session]:
+        """The sessions that end here: the last one, and those written at once from the first on."""
+        if self.current is not None and self.current.complete and not self.current.tagged:
+            yield self.close(self.current)
+        while self.open and (first := next(iter(self.open.values()))).complete:
+            yield self.close(first)
 
     def begin(self, number: int, line: Line) -> None:
         if line.id is not None and line.id in self.open:
@@ -181,16 +190,19 @@ class Reading:
 
     def add(self, number: int, line: Line) -> None:
         target = self.current if line.session_id is None else self.open.get(line.session_id)
-        if target is None:
+        is_tagged = line.session_id is not None
+        if target is None or (target.has_outcome and (target.tagged or is_tagged)):
             whose = f" {line.session_id[:40]!r}" if line.session_id else ""
             self.warn(number, f"no session{whose} is open at this line")
             return
         target.lines += 1
-        target.tagged = target.tagged or line.session_id is not None
+        target.tagged = target.tagged or is_tagged
         try:
             add_entry(target.draft, number, line)
         except ValueError as error:
             target.draft.warn(number, str(error))
+        else:
+            target.has_outcome = target.has_outcome or line.type == "outcome"
 
     def close(self, opened: _Open) -> Session:
         self.open.pop(opened.draft.id or "", None)
