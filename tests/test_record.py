@@ -156,3 +156,43 @@ def test_a_file_of_somebody_else_is_never_written(tmp_path: Path, content: bytes
 def test_a_folder_that_is_not_there(tmp_path: Path):
     code, _, err = record(str(tmp_path / "no" / "run.jsonl"), "--goal", "g")
     assert (code, err) == (2, f"error: the folder {tmp_path / 'no'} does not exist\n")
+
+
+HEADS = '{{"type":"session","schema":"agentlearn-session/1","id":"{}","goal":"g"}}\n'
+TURN = '{"type":"turn","action":"a","observation":"o","reward":0.5}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (
+            HEADS.format("s1") + TURN + HEADS.format("s2") + TURN,
+            "takes no more lines: another begins after it, and its own lines carry no session_id",
+        ),
+        (
+            HEADS.format("s1") + TURN + '{"type":"outcome","outcome":"failure"}\n',
+            "has ended already",
+        ),
+        (
+            HEADS.format("s1")
+            + '{"type":"outcome","outcome":"success","session_id":"s1"}\n'
+            + HEADS.format("s2"),
+            "has ended already",
+        ),
+    ],
+)
+def test_what_every_reader_would_skip_is_not_recorded(tmp_path: Path, content: str, why: str):
+    file = tmp_path / "two.jsonl"
+    file.write_text(content)
+    hint = f'hint: start one: agentlearn record {file} --goal "…"\n'
+    for words in (["--action", "late"], ["--outcome", "success"]):
+        code, out, err = record(str(file), "--session", "s1", *words)
+        assert (code, out, err) == (2, "", f"error: session s1 {why}\n{hint}")
+    assert file.read_text() == content
+
+
+def test_a_head_without_lines_takes_a_turn_after_the_next_head(tmp_path: Path):
+    file = tmp_path / "two.jsonl"
+    file.write_text(HEADS.format("s1") + HEADS.format("s2") + TURN)
+    assert record(str(file), "--session", "s1", "--action", "late")[0] == 0
+    assert {s.id: len(s.turns()) for s in read_all(file)} == {"s1": 1, "s2": 1}

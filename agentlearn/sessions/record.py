@@ -20,9 +20,12 @@ import orjson
 
 from agentlearn.errors import BadInput
 from agentlearn.sessions.lines import objects
-from agentlearn.sessions.native import SCHEMA
+from agentlearn.sessions.native import SCHEMA, Line, Reading
 from agentlearn.sessions.native_values import parse_outcome, parse_reward
-from agentlearn.sessions.source import Stream
+from agentlearn.sessions.source import Source
+
+ENDED = "has ended already"
+CLOSED = "takes no more lines: another begins after it, and its own lines carry no session_id"
 
 
 class Mark(msgspec.Struct, gc=False):
@@ -31,6 +34,8 @@ class Mark(msgspec.Struct, gc=False):
     type: str = ""
     id: str | None = None
     session_id: str | None = None
+    turns: msgspec.Raw = msgspec.Raw(b"")
+    outcome: Any = None
 
 
 def start_session(
@@ -44,10 +49,8 @@ def start_session(
         "goal": goal, **fields, "started_at": now(),
     }  # fmt: skip
     with locked(path, create=True) as file:
-        if wanted is not None:
-            open_ids, ended = _sessions(file)
-            if wanted in ended or wanted in open_ids:
-                raise BadInput(f"{path} has a session {wanted} already")
+        if wanted is not None and wanted in _sessions(path, file):
+            raise BadInput(f"{path} has a session {wanted} already")
         _append(file, line)
     return session_id
 
@@ -154,18 +157,19 @@ def _text(value: Any) -> Any:
 
 def _open_session(path: Path, file: int, wanted: str | None) -> str:
     """The session a line goes to: the one that is named, or the only one that has not ended."""
-    open_ids, ended = _sessions(file)
+    known = _sessions(path, file)
+    open_ids = [session_id for session_id, why_not in known.items() if why_not is None]
+    hint = f'start one: agentlearn record {path} --goal "…"'
     if wanted is not None:
-        if wanted in open_ids:
+        if why_not := known.get(wanted):
+            raise BadInput(f"session {wanted} {why_not}", hint)
+        if wanted in known:
             return wanted
-        if wanted in ended:
-            raise BadInput(f"session {wanted} has ended already")
         listed = f"open are: {', '.join(open_ids)}" if open_ids else None
         raise BadInput(f"{path} has no session {wanted}", listed)
     if len(open_ids) == 1:
         return open_ids[0]
     if not open_ids:
-        hint = f'start one: agentlearn record {path} --goal "…"'
         raise BadInput(f"{path} has no session that is still open", hint)
     raise BadInput(
         f"{path} has {len(open_ids)} open sessions: {', '.join(open_ids[:5])}",
@@ -173,19 +177,30 @@ def _open_session(path: Path, file: int, wanted: str | None) -> str:
     )
 
 
-def _sessions(file: int) -> tuple[list[str], set[str]]:
+def _sessions(path: Path, file: int) -> dict[str, str | None]:
+    """The sessions of a file by id, each with why it takes no more lines; None if it does.
+
+    The reader itself is asked, with the lines' texts left out: what it would skip is not recorded.
+    """
     os.lseek(file, 0, os.SEEK_SET)
-    open_ids: dict[str, None] = {}
-    ended: set[str] = set()
-    last = None
+    known: dict[str, str | None] = {}
     with os.fdopen(os.dup(file), "rb", buffering=0) as raw:
-        for _, mark in objects(Stream(raw), Mark, lambda line, reason: None):
+        source = Source(path, raw)
+        reading = Reading(source)
+        for number, mark in objects(source.stream, Mark, lambda line, reason: None):
+            for closed in reading.take(number, _without_texts(mark)):
+                had_outcome = closed.outcome != "in_progress"
+                known[closed.id] = ENDED if had_outcome else CLOSED
             if mark.type == "session" and mark.id:
-                open_ids[mark.id] = None
-                last = mark.id
-            elif mark.type == "outcome":
-                done = mark.session_id or last
-                if done in open_ids:
-                    del open_ids[done]
-                    ended.add(done)
-    return list(open_ids), ended
+                known[mark.id] = None
+    for session_id, opened in reading.open.items():
+        if session_id in known:
+            known[session_id] = ENDED if opened.has_outcome else None
+    return known
+
+
+def _without_texts(mark: Mark) -> Line:
+    kind = mark.type if mark.type in ("session", "outcome") else "turn"
+    if mark.turns and not mark.type:
+        return Line(turns=[], id=mark.id)
+    return Line(kind, SCHEMA, mark.session_id, mark.id, outcome=mark.outcome)
