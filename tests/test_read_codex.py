@@ -13,6 +13,8 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentlearn.rewards.rules import Rules
+from agentlearn.rewards.worth import score_session
 from agentlearn.sessions.codex import read_lines
 from agentlearn.sessions.source import Source
 from agentlearn.sessions.values import Counts, Session
@@ -232,6 +234,36 @@ def test_pitfall_07_an_interruption_counts_once(tmp_path, order):
         if order in ("event", "both"):
             made.event("turn_aborted", reason="interrupted")
     assert made.read(tmp_path).counts() == Counts(2, 2, 0, 0, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("reason", "interruptions"), [(None, 1), ("interrupted", 1), ("budget_limited", 0)]
+)
+def test_pitfall_07_an_aborted_output_is_an_interruption_once(tmp_path, reason, interruptions):
+    made = Writer()
+    made.typed("Go")
+    made.ran("c0", 0)
+    for id in ("c1", "c2"):
+        made.call(id)
+    for id in ("c1", "c2"):
+        made.output(id, "aborted by user after 3.0s")
+    if reason is not None:
+        made.event("turn_aborted", reason=reason)
+        made.message("user", "<turn_aborted>\nx\n</turn_aborted>" if interruptions else "x")
+    made.typed("Look at the log")
+    made.ran("c3", 0)
+    session = made.read(tmp_path)
+    assert session.counts().interruptions == interruptions
+    worth = score_session(session, Rules(), 1.0).worth
+    assert worth.rewards == [0.0, 0.0, Rules().person.interruption * interruptions, 0.0]
+
+
+def test_pitfall_07_an_aborted_output_ends_the_file(tmp_path):
+    made = Writer()
+    made.typed("Go")
+    made.call("c1")
+    made.output("c1", "aborted by user after 3.0s")
+    assert brief(made.read(tmp_path))[-1] == ("interruption", "", 5)
 
 
 def test_only_the_person_interrupts(tmp_path):

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from agentlearn.errors import BadInput
+from agentlearn.rewards.rules import Rules
+from agentlearn.rewards.worth import score_session
 from agentlearn.sessions.opencode import read_document, read_lines, read_sqlite
 from agentlearn.sessions.read import NotATranscript
 from agentlearn.sessions.source import Source
@@ -138,6 +140,37 @@ def test_pitfall_07_rejected_and_interrupted_opencode(tmp_path):
     counts = session.counts()
     assert (counts.calls, counts.results, counts.errors) == (6, 5, 2)
     assert (counts.rejections, counts.interruptions) == (2, 1)
+
+
+ABORTED = {"status": "error", "error": "Tool execution aborted"}
+
+
+@pytest.mark.parametrize(
+    ("name", "interruptions"), [(None, 1), ("MessageAbortedError", 1), ("ProviderError", 0)]
+)
+def test_pitfall_07_an_aborted_call_is_an_interruption_once_opencode(tmp_path, name, interruptions):
+    more = {"error": {"name": name}} if name else {}
+    path = export(
+        tmp_path / "s.json",
+        [
+            message("m1", "user", [text("run")]),
+            message("m2", "assistant", [tool("c1", **ABORTED), tool("c2", **ABORTED)], **more),
+            message("m3", "user", [text("look at the log")]),
+            message("m4", "assistant", [tool("c3", output="fine")]),
+        ],
+    )
+    session = read_one(path)
+    assert session.counts().interruptions == interruptions
+    worth = score_session(session, Rules(), 1.0).worth
+    assert worth.rewards == [0.0, Rules().person.interruption * interruptions, 0.0]
+
+
+def test_pitfall_07_an_aborted_call_at_the_end_of_a_run_opencode(tmp_path):
+    error = {"type": "error", "sessionID": "ses_1", "error": {"name": "MessageAbortedError"}}
+    for more in ([], [error]):
+        lines = [run_line("tool_use", tool("c1", **ABORTED)), *more]
+        session = read_one(lines_file(tmp_path / "run.jsonl", lines))
+        assert session.counts().interruptions == 1
 
 
 def test_provider_failures(tmp_path):

@@ -138,6 +138,8 @@ class Reading:
         self.is_sub_agent = False
         self.is_paginated = False
         self.is_stopped = False
+        self.cut_short: tuple[int, str | None] | None = None
+        """The output of a call that the person aborted, as long as no event has told it."""
         self.prompts: list[int] = []
         self.calls: set[str] = set()
         self.running = Running()
@@ -171,6 +173,7 @@ class Reading:
         for kind, number in self.unknown.items():
             draft.warn(number, f"unknown line type {kind[:40]!r}", lost=False)
         self.take_own_prompt()
+        self.go_on()
         self.add_late_verdicts()
         if self.fork.copied:
             draft.metadata["inherited_lines"] = self.fork.copied
@@ -218,6 +221,7 @@ class Reading:
             # All that came so far was copied as well.
             draft.metadata.setdefault("forked_from", payload.id)
             draft.entries.clear()
+            self.cut_short = None
             self.prompts.clear()
             self.calls.clear()
             self.running.calls.clear()
@@ -267,7 +271,7 @@ class Reading:
         text = text.split(REQUEST, 1)[-1].strip()
         if self.said_by_person.is_echo(text, is_event, len(draft.entries)) or not text:
             return
-        self.is_stopped = False
+        self.go_on()
         self.prompts.append(len(draft.entries))
         if self.is_sub_agent:  # what it is told comes from the agent that started it
             draft.goal = draft.goal or text
@@ -280,10 +284,17 @@ class Reading:
         self.draft.said("assistant", text, number, at)
 
     def stopped(self, number: int, at: str | None) -> None:
-        """An interruption stands in the file as an event and as a message."""
+        """An interruption stands in the file as an event, as a message, and in an output."""
         if not self.is_stopped:
             self.draft.signal("interruption", "", number, at)
         self.is_stopped = True
+        self.cut_short = None
+
+    def go_on(self) -> None:
+        """The turn is over: an interruption that only an output told is taken from there."""
+        if self.cut_short is not None:
+            self.stopped(*self.cut_short)
+        self.is_stopped = False
 
     def output(self, number: int, at: str | None, payload: Payload) -> None:
         call_id = payload.call_id or ""
@@ -295,12 +306,15 @@ class Reading:
             status = self.verdicts.get(call_id, status)
         self.running.note(call_id, text)
         self.draft.returned(call_id, text, number, at, status, code)
+        if status == "interrupted" and not self.is_stopped:
+            self.cut_short = self.cut_short or (number, at)
 
     def event(self, number: int, at: str | None, payload: Payload) -> None:
         kind = payload.type
         if kind == "user_message":
             self.person(number, at, payload.message or "", is_event=True)
         elif kind == "turn_aborted":
+            self.cut_short = None
             if payload.reason in (None, "interrupted"):
                 self.stopped(number, at)
         elif kind == "thread_rolled_back":
@@ -342,6 +356,7 @@ class Reading:
 
     def roll_back(self, number: int, at: str | None, turns: int) -> None:
         """The last N prompts that still stood, with all that came of them, were undone."""
+        self.go_on()
         end = len(self.draft.entries)
         first = end
         if turns > 0:

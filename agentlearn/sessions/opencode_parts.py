@@ -116,6 +116,9 @@ class Writing:
         self.revert = (info.revert if info else None) or Revert()
         self.reverted_at: int | None = None
         self.updated: str | None = None
+        self.cut_short: tuple[int, str | None] | None = None
+        """A call that was aborted, as long as its message has not told why."""
+        self.step: str | None = None
         if info is not None:
             self.about(info)
 
@@ -141,6 +144,7 @@ class Writing:
 
     def prompt(self, parts: list[tuple[int, Part]], at: str | None) -> None:
         """The person's own parts are one message; what the harness adds to them are others."""
+        self.go_on()
         draft = self.draft
         theirs: list[str] = []
         first = 0
@@ -176,7 +180,14 @@ class Writing:
         if info.error is not None:
             self.failure(info.error, number, at)
 
+    def go_on(self) -> None:
+        """A message is over: where it did not tell why a call was aborted, the person did it."""
+        if self.cut_short is not None:
+            self.draft.signal("interruption", "", *self.cut_short)
+        self.cut_short = None
+
     def failure(self, error: Failure, number: int, at: str | None) -> None:
+        self.cut_short = None
         if error.name == "MessageAbortedError":
             self.draft.signal("interruption", "", number, at)
         else:
@@ -185,6 +196,9 @@ class Writing:
     def part(self, number: int, part: Part, step: str, at: str | None) -> None:
         """A part of a response."""
         draft = self.draft
+        if step != self.step:
+            self.go_on()
+            self.step = step
         if part.id and part.id == self.revert.partID:
             self.reverted_at = len(draft.entries)
         kind = part.type
@@ -233,9 +247,12 @@ class Writing:
         if status == "rejected" and FEEDBACK in text:
             words = text.split(FEEDBACK, 1)[1].strip()
             draft.signal("rejection", words, number, iso_time(time.end), call_id=call_id)
+        if status == "interrupted":
+            self.cut_short = self.cut_short or (number, iso_time(time.end) or began)
 
     def finish(self) -> None:
         """What was reverted and not yet written over is undone."""
+        self.go_on()
         draft = self.draft
         if self.reverted_at is not None and self.reverted_at < len(draft.entries):
             last = draft.entries[-1]
