@@ -17,7 +17,9 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from agentlearn.cli.app import app
 from agentlearn.errors import BadInput
 from agentlearn.sessions.draft import MAX_WARNINGS, Draft
 from agentlearn.sessions.lines import BUFFER, lines, loosened, objects, salvage
@@ -265,6 +267,35 @@ def test_a_cut_zstd_is_read_up_to_the_cut(tmp_path):
     session = read_one(path)
     assert 0 < session.counts().messages < 5000
     assert len(session.id) == 12
+    reason = "the compressed data ends early or is damaged: the last frame has no end"
+    assert (session.warnings[-1].line, session.warnings[-1].reason) == (0, reason)
+    assert session.warnings[-1].lost
+
+
+@pytest.mark.parametrize("cut", [1, 3, 5, 100])
+def test_a_zstd_that_lacks_its_last_bytes_is_told(tmp_path, cut):
+    packed = zstandard.ZstdCompressor(write_checksum=True).compress(PROMPTS)
+    whole = zstandard.compress(PROMPTS[:1000])
+    for before in (b"", whole):
+        path = tmp_path / "cut.zst"
+        path.write_bytes(before + packed[:-cut])
+        messages, warnings = sizes(path)
+        assert messages > 0
+        assert warnings[-1] == (
+            0, "the compressed data ends early or is damaged: the last frame has no end",
+        )  # fmt: skip
+        failed = CliRunner().invoke(app, ["sessions", str(path), "--strict"])
+        assert failed.exit_code == 2
+
+
+def test_a_damaged_zstd_is_read_up_to_the_damage(tmp_path):
+    packed = bytearray(zstandard.ZstdCompressor(write_checksum=True).compress(PROMPTS))
+    packed[-1] ^= 0xFF
+    path = tmp_path / "damaged.zst"
+    path.write_bytes(bytes(packed))
+    messages, warnings = sizes(path)
+    assert messages > 1000
+    assert warnings[-1][1].startswith("the compressed data ends early or is damaged: ")
 
 
 def test_damaged_gzip_is_read_up_to_the_damage(tmp_path):

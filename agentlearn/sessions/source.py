@@ -15,12 +15,11 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar
 
 from agentlearn.errors import BadInput
+from agentlearn.sessions.unpacked import Joined, decompressed
 
 if TYPE_CHECKING:
     from agentlearn.sessions.spool import Spool
 
-ZSTD = b"\x28\xb5\x2f\xfd"
-GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"
 SQLITE = b"SQLite format 3\x00"
 MOST_EXPANDED = 256 * 1024 * 1024
@@ -38,7 +37,7 @@ class Stream:
         self._taken = 0
         """So much of what is ahead was read already: cutting it off each time would be slow."""
         self._read_some = getattr(raw, "read1", raw.read)
-        self._is_compressed = not isinstance(raw, _Joined)
+        self._is_compressed = not isinstance(raw, Joined)
         self._digest: Any = None
         self._sha256: str | None = None
         self._kept: Spool | None = None
@@ -147,7 +146,7 @@ class Stream:
             if rest is not self._kept:
                 rest.add(some)
         self._digest = None  # all of it is hashed, and must not be a second time
-        self._raw = _Joined(b"", rest.reader(start))  # type: ignore[arg-type, assignment]
+        self._raw = Joined(b"", rest.reader(start))  # type: ignore[arg-type, assignment]
         self._is_compressed = False
 
     def close(self) -> None:
@@ -241,56 +240,3 @@ def _events_as_lines(folder: Path) -> IO[bytes]:
         data = path.read_bytes()
         lines.append(b" ".join(data.splitlines()) + b"\n")
     return io.BytesIO(b"".join(lines))
-
-
-def decompressed(raw: IO[bytes]) -> IO[bytes]:
-    """The stream itself, or what it decompresses to."""
-    head = b""
-    while len(head) < 4:
-        more = raw.read(4 - len(head))
-        if not more:
-            break
-        head += more
-    whole: Any = _Joined(head, raw)
-    if head.startswith(GZIP):
-        import gzip
-
-        return gzip.GzipFile(fileobj=whole)  # type: ignore[return-value]
-    if head.startswith(ZSTD):
-        import zstandard
-
-        reader = zstandard.ZstdDecompressor().stream_reader(whole, read_across_frames=True)
-        return reader
-    return whole  # type: ignore[no-any-return]
-
-
-class _Joined(io.RawIOBase):
-    """A few bytes that were already taken, then the rest of the stream."""
-
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
-        self._head = head
-        self._rest = rest
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        head = self._head
-        if not head:
-            return self._rest.read(size)
-        if size < 0:
-            self._head = b""
-            return head + self._rest.read()
-        taken, self._head = head[:size], head[size:]
-        return taken
-
-    def readinto(self, buffer: Any) -> int:
-        if self._head:
-            taken, self._head = self._head[: len(buffer)], self._head[len(buffer) :]
-            buffer[: len(taken)] = taken
-            return len(taken)
-        return self._rest.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
-
-    def close(self) -> None:
-        self._rest.close()
-        super().close()
