@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from agentlearn.guard import plain
 from agentlearn.sessions.turns import Turn
-from agentlearn.sessions.values import Call, Entry, Message, Result, Session
+from agentlearn.sessions.values import Call, Entry, Message, Result, Session, pack, unpack
 
 Keep = Literal["tail", "ends", "evidence"]
 TRUNCATED = "…(transcript truncated)…"
@@ -137,13 +137,13 @@ def _blocks(
         turn.at_entry: weights[index] if weights else 0.0 for index, turn in enumerate(turns)
     }
     answered = {turn.call.id for turn in turns if turn.call is not None and turn.result is not None}
-    blocks: list[Block] = []
+    blocks = _unsaid_goal(session)
     waiting: set[str] = set()
     for number, entry in enumerate(session.entries):
         by_person = type(entry) is Message and entry.role == "user"
         weight = abs(weight_at.get(number, 0.0))
         # Calls that were made side by side stay together: a result must not lose its call.
-        if by_person or not blocks or (number in weight_at and not waiting):
+        if by_person or number == 0 or (number in weight_at and not waiting):
             blocks.append(Block([], weight, by_person))
             waiting.clear()
         else:
@@ -154,6 +154,16 @@ def _blocks(
             waiting.discard(entry.call_id)
         blocks[-1].entries.append(entry)
     return blocks
+
+
+def _unsaid_goal(session: Session) -> list[Block]:
+    """The goal, where only the head of the session states it: nobody could tell what was asked."""
+    goal = unpack(pack(session.goal or "")).strip()
+    said = (e.text for e in session.entries if type(e) is Message and e.role != "assistant")
+    if not goal or any(goal in text for text in said):
+        return []
+    message = Message("system" if session.parent else "user", pack(goal), 0)
+    return [Block([message], by_person=True)]
 
 
 def was_truncated(text: str) -> bool:
