@@ -289,6 +289,63 @@ def test_several_sessions_are_told_apart(tmp_path: Path) -> None:
     assert ids == [HOSTILE, "b"]
 
 
+@pytest.mark.parametrize(
+    ("budget", "headings"), [(1, 0), (150, 0), (250, 1), (1000, 5), (1999, 9), (2000, 10)]
+)
+def test_several_sessions_share_the_budget(tmp_path: Path, budget: int, headings: int) -> None:
+    rows = []
+    for number in range(10):
+        rows += [{**HEAD, "id": f"s{number}" * 50}, said("user", f"Go {number} " + "x" * 5000)]
+    path = lines_file(tmp_path / "many.jsonl", rows)
+    result = call("render", path, "--max-chars", str(budget))
+    assert 1 <= len(result.stdout) <= budget
+    assert result.stdout.count("# session s") == headings
+    left_out = 10 - (headings or 1)
+    if left_out:
+        are = "sessions are" if left_out > 1 else "sessions is"
+        told = f"note: {left_out} of 10 {are} left out: each is shown at least 200 characters of"
+        assert result.stderr == f"{told}\nhint: a part of each: --max-chars 2000\n"
+    else:
+        assert result.stderr == ""
+    found = json_of("render", path, "--max-chars", str(budget))
+    assert len(found) == 10 - left_out
+    assert sum(len(each["text"]) for each in found) <= budget
+
+
+def test_sessions_that_are_left_out_can_be_named(tmp_path: Path) -> None:
+    for name in "abc":
+        lines_file(tmp_path / f"{name}.jsonl", [{**HEAD, "id": name}, said("user", "A")])
+    result = call("render", tmp_path, "--max-chars", "400")
+    assert result.stdout == "# session a\nuser: A\n\n# session b\nuser: A\n"
+    assert result.stderr == (
+        "note: 1 of 3 sessions is left out: each is shown at least 200 characters of\n"
+        "hint: a part of each: --max-chars 600; "
+        f"or name one: agentlearn render {tmp_path}/c.jsonl\n"
+    )
+
+
+@pytest.mark.parametrize("keep", ["tail", "ends", "evidence"])
+def test_a_goal_that_only_the_head_states_is_shown(tmp_path: Path, keep: str) -> None:
+    head = {**HEAD, "id": "s", "goal": "Mend the gate"}
+    turn = {"type": "turn", "action": "look", "observation": "x" * 300}
+    path = lines_file(tmp_path / "s.jsonl", [head, turn])
+    whole = call("render", path, "--keep", keep, "--lines").stdout
+    assert whole.startswith("user: Mend the gate\n[L2] tool_call: look\n")
+    (found,) = json_of("sessions", path)
+    assert (found["messages"], found["turns"]) == (0, 1)
+    said_it = lines_file(tmp_path / "t.jsonl", [head, said("user", "Mend the gate, now"), turn])
+    assert call("render", said_it, "--keep", keep).stdout.count("Mend the gate") == 1
+    long = lines_file(tmp_path / "u.jsonl", [head, *[turn] * 50])
+    shown = call("render", long, "--keep", keep, "--max-chars", "600").stdout
+    assert ("user: Mend the gate\n" in shown) == (keep != "tail")
+
+
+def test_the_goal_of_a_helper_is_not_said_by_a_person(tmp_path: Path) -> None:
+    head = {**HEAD, "id": "s", "goal": "Search the repo", "parent": "p"}
+    path = lines_file(tmp_path / "s.jsonl", [head])
+    assert call("render", path).stdout == "system: Search the repo\n"
+
+
 @pytest.mark.parametrize("value", ["0", "-5"])
 def test_a_budget_of_nothing(tmp_path: Path, value: str) -> None:
     path = talk(tmp_path, said("user", "A"))

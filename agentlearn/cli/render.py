@@ -3,12 +3,14 @@
 Every entry is tagged (user:, assistant:, system:, tool_call:, tool_result:) and what it goes on
 with is indented. Over the budget, --keep says what stays: the tail, both ends, or the turns with
 the largest rewards and what surrounds them. With no SESSION, this project's latest is shown;
-several are told apart by a line "# session ID" before each.
+several share the budget evenly and are told apart by a line "# session ID" before each.
 """
 
 from __future__ import annotations
 
 import itertools
+import shlex
+import sys
 from typing import Annotated
 
 import typer
@@ -17,8 +19,11 @@ from agentlearn.cli import options
 from agentlearn.cli.load import Loader, piped_in
 from agentlearn.cli.output import choose_format, write_bytes, write_json
 from agentlearn.config import resolve
+from agentlearn.sessions.values import Session
 
 FORMATS = ("text", "json")
+LEAST_CHARS = 200
+"""Less of a session is not worth its place among others."""
 
 
 def main(
@@ -66,12 +71,18 @@ def main(
         from agentlearn.rewards.rules import load_rules
 
         rules = load_rules(settings.rewards)
-    end = "\n" if chosen == "text" and settings.max_chars > 1 else ""
-    rendered = []
     found = loader.sessions()
-    first = list(itertools.islice(found, 2))
-    several = len(first) > 1
-    for number, session in enumerate(itertools.chain(first, found)):
+    shown = list(itertools.islice(found, max(1, settings.max_chars // LEAST_CHARS)))
+    left_out = list(itertools.islice(found, 1))
+    unshown = len(left_out) + sum(1 for _ in found)
+    share = settings.max_chars // max(1, len(shown))
+    has_headings = chosen == "text" and len(shown) + unshown > 1 and share >= LEAST_CHARS
+    end = "\n" if chosen == "text" and share > 1 else ""
+    rendered = []
+    for number, session in enumerate(shown):
+        heading = ""
+        if has_headings:
+            heading = f"{chr(10) if number else ''}# session {one_line(session.id, share // 2)}\n"
         turns, weights = session.turns(), None
         if rules is not None:
             from agentlearn.rewards.worth import score_session
@@ -81,7 +92,7 @@ def main(
             weights = [sum(abs(drawn.value) for drawn in each) for each in scored.drawn]
         text = render_session(
             session,
-            settings.max_chars - len(end),
+            share - len(heading) - len(end),
             settings.keep,
             lines=lines,
             tools=not no_tools,
@@ -94,17 +105,31 @@ def main(
                     "id": session.id,
                     "path": session.path,
                     "dialect": session.dialect,
-                    "max_chars": settings.max_chars,
+                    "max_chars": share,
                     "chars": len(text),
                     "truncated": was_truncated(text),
                     "text": text,
                 }
             )
             continue
-        if several:
-            heading = f"{chr(10) if number else ''}# session {one_line(session.id, 200)}\n"
-            write_bytes(heading.encode("utf-8", "replace"))
-        write_bytes((text + end).encode("utf-8", "replace"))
+        write_bytes((heading + text + end).encode("utf-8", "replace"))
     if chosen == "json":
         write_json(rendered)
+    if left_out:
+        _tell_left_out(left_out[0], unshown, shown)
     loader.finish()
+
+
+def _tell_left_out(first: Session, count: int, shown: list[Session]) -> None:
+    from agentlearn.guard import one_sentence
+
+    total = len(shown) + count
+    sessions = f"{count} of {total} sessions are" if count > 1 else f"1 of {total} sessions is"
+    print(
+        f"note: {sessions} left out: each is shown at least {LEAST_CHARS} characters of",
+        file=sys.stderr,
+    )
+    hint = f"a part of each: --max-chars {total * LEAST_CHARS}"
+    if first.path not in (None, "-", *(session.path for session in shown)):
+        hint += f"; or name one: agentlearn render {shlex.quote(first.path or '')}"
+    print(f"hint: {one_sentence(hint)}", file=sys.stderr)
