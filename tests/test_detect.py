@@ -7,6 +7,7 @@ import pytest
 
 from agentlearn.sessions.detect import MOST_HEAD, detect
 from agentlearn.sessions.source import Source
+from tests.commands import call, native_file
 from tests.files import lines_file, read_one
 
 
@@ -70,3 +71,70 @@ def test_binary_files_are_called_so(tmp_path: Path, data: bytes):
     path = tmp_path / "x.jsonl"
     path.write_bytes(data)
     assert dialect_of(path) == (None, "it looks like a binary file")
+
+
+CHAT = {
+    "messages": [
+        {
+            "role": "user",
+            "content": "go \u00e9",
+            "n": -1.5e-3,
+            "ok": True,
+            "none": None,
+            "list": [],
+        },
+        {"role": "assistant", "content": "done"},
+    ],
+}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_one_json_value_that_is_cut_off_is_called_so_wherever_it_ends(
+    tmp_path: Path, indent: int | None
+):
+    whole = json.dumps(CHAT, indent=indent).encode()
+    path = tmp_path / "chat.json"
+    for end in range(1, len(whole)):
+        path.write_bytes(whole[:end])
+        assert dialect_of(path) == (None, "it looks like one JSON value that is cut off"), end
+
+
+@pytest.mark.parametrize("text", ["[main]\n", "[1] see below", "{{name}}", "null", "t", "{ x }\n"])
+def test_a_text_that_begins_like_json_is_not_cut_off(tmp_path: Path, text: str):
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    assert dialect_of(path)[0] is None
+    assert "cut off" not in dialect_of(path)[1]
+
+
+def test_a_cut_document_in_a_folder_is_named(tmp_path: Path):
+    native_file(tmp_path / "a.jsonl", {"id": "s", "rewards": [0]})
+    cut = tmp_path / "b.json"
+    cut.write_text(json.dumps(CHAT, indent=1)[:-30])
+    why = f"error: {cut} cannot be read: it looks like one JSON value that is cut off\n"
+    assert call("sessions", cut, code=2).stderr == why
+    result = call("sessions", tmp_path, "--json", code=5)
+    assert len(json.loads(result.stdout)) == 1
+    assert result.stderr == why
+
+
+NATIVE = (
+    '{"type":"session","schema":"agentlearn-session/1","id":"s"}\n{"type":"turn","action":"a"}\n'
+)
+
+
+@pytest.mark.parametrize("noise", ["starting up …\n", "{not json}\n", "\n", "[1]\n"])
+def test_noise_before_the_first_object_hides_nothing(tmp_path: Path, noise: str):
+    path = tmp_path / "s.jsonl"
+    path.write_text(noise * 500 + NATIVE)
+    assert dialect_of(path)[0] == "native"
+    assert len(read_one(path).turns()) == 1
+
+
+def test_a_large_text_is_looked_at_no_further_than_its_beginning(tmp_path: Path):
+    path = tmp_path / "big.txt"
+    path.write_text("a line of text {with braces}\n" * 1_000_000)
+    with Source(path) as source:
+        found = detect(source.stream)
+        assert (found.dialect, found.why_not) == (None, "it looks like plain text")
+        assert source._file.tell() <= 64 * 1024

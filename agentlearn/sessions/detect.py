@@ -21,6 +21,12 @@ MOST_HEAD = 16 * 1024 * 1024
 MOST_OBJECTS = 40
 CLEAR = 8
 """So many objects, with so many votes for the same dialect, decide it; most files need no more."""
+CUT_VALUES = {".", "-", "e", "E", "e+", "e-", "E+", "E-"} | {
+    word[:length]
+    for word in ("true", "false", "null", "NaN", "Infinity", "-Infinity")
+    for length in range(len(word))
+}
+"""How a number or a word begins that is not all there; or not even its beginning is."""
 
 Layout = Literal["lines", "document", "zip", "sqlite"]
 
@@ -33,6 +39,8 @@ class Detected(msgspec.Struct, frozen=True):
     """What it looks like instead."""
     sidecar: bool = False
     """It belongs to a transcript but is none: labels, state, metadata."""
+    damaged: bool = False
+    """Nobody can tell what it was: it is cut off."""
 
 
 def detect(stream: Stream) -> Detected:
@@ -58,6 +66,9 @@ def detect(stream: Stream) -> Detected:
                 if only_line.dialect is not None and not document.sidecar:
                     return only_line
             return document
+        if _may_go_on(stream.peek_all()):
+            why = "it looks like one JSON value that is cut off"
+            return Detected("document", None, why, damaged=True)
     return _as_lines(found.objects)
 
 
@@ -101,9 +112,13 @@ def first_objects(stream: Stream) -> _Objects:
             rows.pop()
         rows = [row for row in rows if row.strip()]
         found: list[dict[str, Any]] = []
-        for row in rows[: 2 * MOST_OBJECTS]:
-            found += _objects_of(row)
-            if len(found) in (CLEAR, 2 * CLEAR) and _is_clear(found):
+        # All of the first bytes are looked through; of more, there may be very many lines.
+        for row in rows if size == HEAD else rows[: 2 * MOST_OBJECTS]:
+            if b"{" in row:
+                found += _objects_of(row)
+            if len(found) >= MOST_OBJECTS or (
+                len(found) in (CLEAR, 2 * CLEAR) and _is_clear(found)
+            ):
                 break
         if whole or len(found) >= 3 or size >= MOST_HEAD or len(rows) > MOST_OBJECTS:
             first = (rows[0] if rows else head).lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -113,18 +128,21 @@ def first_objects(stream: Stream) -> _Objects:
         size *= 4
 
 
-def _may_go_on(head: bytes) -> bool:
-    """Whether this may be the start of one JSON value: it breaks at its end, if it breaks.
+def _may_go_on(data: bytes) -> bool:
+    """Whether this is the start of one JSON object or list: it breaks at its end, if it breaks.
 
     A first line that is damaged must not bring all of a large file into memory.
     """
-    text = head.decode("utf-8", "replace").lstrip("\ufeff").rstrip()
+    text = data.decode("utf-8", "replace").strip("\ufeff \t\r\n")
+    if not text.startswith(("{", "[")):
+        return False
     try:
         json.loads(text, strict=False)
     except json.JSONDecodeError as error:
-        longest = len("-Infinity\\u0000")
-        return error.msg.startswith("Unterminated") or error.pos > len(text) - longest
-    except RecursionError:
+        rest = text[error.pos :]
+        is_cut_escape = error.msg.startswith("Invalid \\u") and len(rest) < len("\\u0000")
+        return error.msg.startswith("Unterminated") or rest in CUT_VALUES or is_cut_escape
+    except (ValueError, RecursionError):
         pass
     return True
 

@@ -32,8 +32,9 @@ def read_sessions(source: Source) -> Iterator[Session]:
     """The sessions of a source, as they are read. Raises NotATranscript before the first."""
     found = detect(source.stream)
     if found.dialect is None:
-        if source.stream.broken:  # damaged, which is not the same as being something else
-            raise BadInput(f"{source.name} cannot be read: {source.stream.broken}")
+        broken = source.stream.broken or (found.why_not if found.damaged else None)
+        if broken:  # damaged, which is not the same as being something else
+            raise BadInput(f"{source.name} cannot be read: {broken}")
         raise NotATranscript(source.name, found)
     read = reader(found.dialect, found.layout)
     if read is None:
