@@ -1,5 +1,7 @@
 """The scan gives what the full reader gives, to the last bit, at any number of processes."""
 
+import os
+import pickle
 import random
 from pathlib import Path
 
@@ -141,6 +143,36 @@ def test_a_session_that_states_nothing_is_left_to_the_reader(tmp_path: Path):
     with pytest.raises(native_scan.NotPlain):
         scanned(path, 0.9)
     assert scanned(path, 0.9, stated_only=True) == in_full(path, 0.9, NATIVE)
+
+
+def test_a_piece_that_is_not_plain_ends_the_scan_when_its_turn_comes():
+    """The pipe stays open, as it does while the others still scan: nobody waits for them."""
+    receive, send = os.pipe()
+    try:
+        for piece in ((1, None), (0, []), (3, [])):
+            packed = pickle.dumps(piece)
+            os.write(send, len(packed).to_bytes(native_scan.LENGTH) + packed)
+        pieces = native_scan._in_order([receive], 9)
+        assert next(pieces) == []
+        with pytest.raises(native_scan.NotPlain):
+            next(pieces)
+    finally:
+        os.close(receive)
+        os.close(send)
+
+
+@pytest.mark.slow
+def test_what_stands_before_a_piece_that_is_not_plain_is_scanned(tmp_path: Path):
+    path = large_file(tmp_path / "s.jsonl", native_scan.SHARED_PART)
+    plain = path.read_bytes()
+    odd = b'{"type":"signal","kind":"interruption"}\n'
+    path.write_bytes(plain + odd + plain * 3)
+    found: list[object] = []
+    with pytest.raises(native_scan.NotPlain):
+        for worth in scan_worth(path, 2, 0.9, False):
+            found.append(worth)
+    assert len(found) > 20
+    assert found == in_full(path, 0.9, Rules())[: len(found)]
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

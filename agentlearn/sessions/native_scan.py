@@ -263,8 +263,11 @@ def _pieces_in_turn(path: Path, jobs: int) -> Iterator[list[Scanned]]:
 
 
 def _in_order(pipes: Iterable[int], count: int) -> Iterator[list[Scanned]]:
-    """What comes through the pipes, (number, piece) by (number, piece), sorted by number."""
-    waiting: dict[int, list[Scanned]] = {}
+    """What comes through the pipes, (number, piece) by (number, piece), sorted by number.
+
+    A piece that is None was not plain: nothing after it is waited for.
+    """
+    waiting: dict[int, list[Scanned] | None] = {}
     unread = {pipe: bytearray() for pipe in pipes}
     for wanted in range(count):
         while wanted not in waiting:
@@ -276,10 +279,13 @@ def _in_order(pipes: Iterable[int], count: int) -> Iterator[list[Scanned]]:
                 waiting.update(_whole_pieces(unread[pipe]))
                 if not data:
                     del unread[pipe]
-        yield waiting.pop(wanted)
+        piece = waiting.pop(wanted)
+        if piece is None:
+            raise NotPlain
+        yield piece
 
 
-def _whole_pieces(data: bytearray) -> Iterator[tuple[int, list[Scanned]]]:
+def _whole_pieces(data: bytearray) -> Iterator[tuple[int, list[Scanned] | None]]:
     """Take from the front what has come whole."""
     while len(data) >= LENGTH and len(data) >= LENGTH + (size := int.from_bytes(data[:LENGTH])):
         yield pickle.loads(data[LENGTH : LENGTH + size])
@@ -289,7 +295,8 @@ def _whole_pieces(data: bytearray) -> Iterator[tuple[int, list[Scanned]]]:
 def _start_worker(path: Path, part: int, tickets: int, giving: int) -> tuple[int, int]:
     """A process that scans pieces as long as there are tickets, and the pipe they come through.
 
-    It ends at the first piece that is not plain: the one who waits for it sees the pipe closed.
+    It ends at the first piece that is not plain, and tells which: those before it have been taken
+    by others already, since tickets are given in order.
     """
     receive, send = os.pipe()
     process = os.fork()
@@ -302,9 +309,15 @@ def _start_worker(path: Path, part: int, tickets: int, giving: int) -> tuple[int
         with os.fdopen(send, "wb") as pipe:
             while ticket := os.read(tickets, array("I").itemsize):
                 number = array("I", ticket)[0]
-                piece = pickle.dumps((number, scan_piece(path, number * part, (number + 1) * part)))
-                pipe.write(len(piece).to_bytes(LENGTH) + piece)
+                try:
+                    piece = scan_piece(path, number * part, (number + 1) * part)
+                except NotPlain:
+                    piece = None
+                packed = pickle.dumps((number, piece))
+                pipe.write(len(packed).to_bytes(LENGTH) + packed)
                 pipe.flush()
+                if piece is None:
+                    break
     except BaseException:
         os._exit(1)
     os._exit(0)
