@@ -24,6 +24,7 @@ from agentlearn.errors import BadInput
 from agentlearn.sessions.draft import MAX_WARNINGS, Draft
 from agentlearn.sessions.lines import BUFFER, lines, loosened, objects, salvage
 from agentlearn.sessions.source import Source
+from agentlearn.sessions.text import without_data_uris
 from agentlearn.sessions.values import FIELD_CAP, cut, pack, unpack
 from tests.files import lines_file, read_one
 from tests.memory import peak_mb_of
@@ -368,3 +369,17 @@ def test_a_damaged_first_line_does_not_bring_the_file_into_memory(tmp_path):
         "assert [warning.line for warning in session.warnings] == [1]"
     )
     assert peak_mb_of(code, str(path)) < 120
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("see data:image/png;base64,AAAA and more", "see <image image/png 3 bytes> and more"),
+        ("data:image/svg+xml;base64,QQ==\nAAAA", "<image image/svg+xml 1 bytes>\nAAAA"),
+        ("data:text/plain;base64,AAAA", "data:text/plain;base64,AAAA"),
+        ("data:text/plain;base64," + "A" * 64, "<image text/plain 48 bytes>"),
+        ('"data:image/png;base64," + data', '"data:image/png;base64," + data'),
+    ],
+)
+def test_images_in_a_text_however_small(text: str, expected: str):
+    assert without_data_uris(text) == expected

@@ -6,7 +6,11 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-DATA_URI = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,([A-Za-z0-9+/=\s]{64,})")
+DATA_URI = re.compile(
+    r"data:(?:([\w.+-]+/[\w.+-]+);base64,([A-Za-z0-9+/=\s]{64,})"
+    r"|(image/[\w.+-]+);base64,([A-Za-z0-9+/=]+))"
+)
+"""Data of any kind, with line breaks in it, if it is long; an image however small it is."""
 MOST_DEPTH = 20
 """Parts inside parts are read so far down: what is deeper was made to break a reader."""
 
@@ -63,7 +67,12 @@ def without_data_uris(text: str) -> str:
     """Base64 data in a text replaced by its type and size."""
     if ";base64," not in text:
         return text
-    return DATA_URI.sub(lambda found: sized_tag(found[1], len(found[2].rstrip("="))), text)
+    return DATA_URI.sub(_tag_for, text)
+
+
+def _tag_for(found: re.Match[str]) -> str:
+    data = found[2] or found[4]
+    return sized_tag(found[1] or found[3], len(data.rstrip("=")))
 
 
 def iso_time(value: Any) -> str | None:
