@@ -38,7 +38,7 @@ def told(command: str, seconds: float = 20.0) -> tuple[float | None, str | None,
         ("printf 1e-3", (0.001, None, "evaluator: score 0.001")),
         ("printf '\\377\\376\\n1\\n'", (1.0, None, "evaluator: score 1")),
         ("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo 7", (7.0, None, "evaluator: score 7")),
-        ("kill -9 $$", (None, "failure", "evaluator: exit code -9")),
+        ("exit 255", (None, "failure", "evaluator: exit code 255")),
     ],
 )
 def test_exit_codes_and_scores(command: str, expected: object) -> None:
@@ -52,6 +52,18 @@ def test_a_score_that_is_no_number_is_no_verdict(
     assert told(f"echo {score}") is None
     assert capsys.readouterr().err == (
         f"warning: s1: the evaluator gave the score {float(score)}: no verdict\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "command", ["kill -9 $$", "sh -c 'kill -9 $$'; exit $?", "echo 1; kill -9 $$"]
+)
+def test_one_that_a_signal_killed_gives_no_verdict(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told(command) is None
+    assert capsys.readouterr().err == (
+        "warning: s1: the evaluator was killed by SIGKILL: no verdict\n"
     )
 
 

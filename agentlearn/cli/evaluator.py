@@ -2,9 +2,9 @@
 
 The session comes on stdin as native JSON lines; its id and path are in the environment. An exit
 code other than 0 is failure; with 0, a number on the last line of the output is the score, and
-without one it is success. A command that hangs, or whose score is no finite number, gives no
-verdict, and that is said; one that cannot be run ends the run. What it leaves running in the
-background is ended with it, and not waited for.
+without one it is success. A command that hangs, that a signal killed, or whose score is no finite
+number, gives no verdict, and that is said; one that cannot be run ends the run. What it leaves
+running in the background is ended with it, and not waited for.
 
 Its verdict stands in no file: the evidence is what the command said, in the words of the reward.
 """
@@ -51,6 +51,9 @@ class Evaluator:
             return None
         if code in NOT_RUN:
             raise BadInput(f"the evaluator cannot be run (exit code {code}): {self.command}")
+        if killed_by := _signal_of(code):
+            _tell(session, f"was killed by {killed_by}")
+            return None
         if code != 0:
             return Verdict(None, "failure", f"evaluator: exit code {code}")
         score = _score(output)
@@ -86,6 +89,17 @@ class Evaluator:
             # A child that left the group may still hold the pipe; what it says does not count.
             reading.join(timeout=1.0)
         return process.returncode, bytes(kept).decode("utf-8", "replace")
+
+
+def _signal_of(code: int) -> str | None:
+    """The signal that ended the command; a shell tells that of its last child as 128 and more."""
+    number = -code if code < 0 else code - 128
+    if number <= 0:
+        return None
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}" if code < 0 else None
 
 
 def _tell(session: Session, why: str) -> None:
