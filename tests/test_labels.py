@@ -10,6 +10,7 @@ import pytest
 from agentlearn.cli.labels import Labels
 from agentlearn.errors import BadInput
 from agentlearn.sessions.values import Session
+from tests.commands import json_of, native_file
 
 
 def labels(tmp_path: Path, text: str | bytes, name: str = "labels.csv") -> Labels:
@@ -33,6 +34,8 @@ def told(found: Labels, given: Session) -> tuple[float | None, str | None] | Non
         ("success", (None, "success")), ("FAILED", (None, "failure")),
         (" resolved ", (None, "success")),
         ("false", (None, "failure")), ("no", (None, "failure")), ("1", (1.0, None)),
+        ("aborted", (None, "aborted")), ("Aborted:out of time", (None, "aborted")),
+        ("in_progress", (None, "in_progress")), ("InProgress", (None, "in_progress")),
         ("-0.5", (-0.5, None)), ("1e3", (1000.0, None)), ("0", (0.0, None)),
     ],
 )  # fmt: skip
@@ -42,7 +45,7 @@ def test_words_and_scores(tmp_path: Path, value: str, expected: Any) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["", "maybe", "nan", "inf", "-inf", "1e999", "unknown", "aborted", "1;5x"],
+    ["", "maybe", "nan", "inf", "-inf", "1e999", "unknown", "abort", "failure:x", "1;5x"],
 )
 def test_what_says_nothing_is_an_error_with_its_line(tmp_path: Path, value: str) -> None:
     with pytest.raises(BadInput) as caught:
@@ -58,6 +61,22 @@ def test_numbers_that_are_none_in_json(tmp_path: Path, value: str) -> None:
     with pytest.raises(BadInput) as caught:
         labels(tmp_path, f'{{"id":"s1","score":{value}}}\n', "l.jsonl")
     assert "l.jsonl:1" in caught.value.message
+
+
+def test_a_session_that_was_aborted_did_not_succeed(tmp_path: Path) -> None:
+    path = native_file(
+        tmp_path / "s.jsonl", *({"id": f"s{n}", "rewards": [None]} for n in range(3))
+    )
+    given = tmp_path / "l.jsonl"
+    given.write_text(
+        '{"id":"s0","outcome":"success"}\n{"id":"s1","outcome":{"Aborted":"why"}}\n'
+        '{"id":"s2","outcome":"aborted:no time"}\n'
+    )
+    found = json_of("returns", path, "--labels", given)
+    assert [(each["outcome"], each["return"]) for each in found["sessions"]] == [
+        ("success", 1.0), ("aborted", 0.0), ("aborted", 0.0),
+    ]  # fmt: skip
+    assert found["summary"]["success_rate"] == 1.0, "of those that succeeded or failed"
 
 
 def test_json_lines(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 Who: a session id or a path, else an instance id (the task of a benchmark, whose sessions all get
 the label; beside an id or a path it only tells the task). How: a score, or a word
-such as success, failure, resolved, true. A line that says neither is an error with its number:
-a label that is silently dropped would falsify every number after it. The evidence of a label is
-its own line, or lines, in the file that was given.
+such as success, failure, resolved, true, or aborted:REASON, which is no success either. A line
+that says neither is an error with its number: a label that is silently dropped would falsify every
+number after it. The evidence of a label is its own line, or lines, in the file that was given.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 
 from agentlearn.errors import BadInput
 from agentlearn.rewards.draw import Verdict
+from agentlearn.sessions.native_values import parse_outcome
 from agentlearn.sessions.values import Place, Session
 
 SESSION = ("session", "session_id", "id", "path", "file")
@@ -100,22 +101,38 @@ def _verdict(value: Any, where: str, place: Place) -> Verdict:
     if isinstance(value, bool):
         return Verdict(float(value), None, "label", place=place)
     given = "" if value is None else str(value)[:40]
+    outcome, said = _outcome(value)
+    if outcome is not None:
+        return Verdict(None, outcome, f"label {said}", place=place)
     if isinstance(value, str):
-        word = value.strip().lower()
-        if word in GOOD or word in POOR:
-            good = word in GOOD
-            outcome = "success" if good else "failure"
-            return Verdict(None, outcome, f"label {word}", place=place)
         try:
-            value = float(word)
+            value = float(value)
         except ValueError:
             value = None
     score = _finite(value)
     if score is None:
-        hint = "a label is a score, success or failure (also: pass, fail, resolved, true, false)"
+        hint = (
+            "a label is a score, success, failure, aborted or in_progress "
+            "(also: pass, fail, resolved, true, false)"
+        )
         said = f"{given!r} is no score and no outcome" if given else "there is no score or outcome"
         raise BadInput(f"{where}: {said}", hint)
     return Verdict(score, None, "label", place=place)
+
+
+def _outcome(value: Any) -> tuple[str | None, str]:
+    """The outcome that a label names, and its word; `unknown` is not one: nobody gave a verdict."""
+    word = value.strip() if isinstance(value, str) else ""
+    if word.lower() in GOOD | POOR:
+        return "success" if word.lower() in GOOD else "failure", word.lower()
+    name, colon, _ = word.partition(":")
+    if colon and name.lower() == "aborted":
+        word = name
+    try:
+        known, _ = parse_outcome(value if isinstance(value, dict) else word)
+    except ValueError:
+        return None, ""
+    return (None if known == "unknown" else known), known
 
 
 def _finite(value: Any) -> float | None:
