@@ -84,10 +84,11 @@ class Setting(Struct, frozen=True):
 
 
 def find_project(start: Path | None = None) -> Path:
-    """The first folder upward with `.agentlearn/` or `.git`, else the folder itself."""
+    """The first folder upward with `.agentlearn/`, `agentlearn.toml` or `.git`, else the folder."""
     here = (start or Path.cwd()).absolute()
     for folder in (here, *here.parents):
-        if (folder / ".agentlearn").is_dir() or (folder / ".git").exists():
+        has_settings = (folder / ".agentlearn").is_dir() or (folder / PROJECT_FILE).is_file()
+        if has_settings or (folder / ".git").exists():
             return folder
     return here
 

@@ -106,6 +106,9 @@ def test_a_project_may_have_its_own_mark(tmp_path: Path) -> None:
     (tmp_path / "a/b/.git").write_text("gitdir: elsewhere")
     assert find_project(tmp_path / "a/b/c") == tmp_path / "a/b"
     assert find_project(tmp_path / "a") == tmp_path / "a"
+    (tmp_path / "a/b/c/agentlearn.toml").write_text("gamma = 0.5\n")
+    (tmp_path / "a/b/c/d").mkdir()
+    assert find_project(tmp_path / "a/b/c/d") == tmp_path / "a/b/c"
     (tmp_path / "alone").mkdir()
     assert find_project(tmp_path / "alone") == tmp_path / "alone"
 
