@@ -389,6 +389,25 @@ def test_an_id_that_fits_several(own_home: Path, project: Path) -> None:
     assert caught.value.hint == "give more of the id"
 
 
+@pytest.mark.parametrize("name", ["aaaa", "4bbb", "8ccc", "0000", "01T09", "09-00"])
+def test_the_middle_of_an_id_or_of_a_date_names_nothing(
+    own_home: Path, project: Path, name: str
+) -> None:
+    claude(own_home, project, UUIDS["claude"])
+    claude(own_home, project, UUIDS["child"], f"{UUIDS['claude']}/subagents/agent-a17.jsonl")
+    codex(own_home / ".codex", project, "12345678-aaaa-7bbb-8ccc-000000000004")
+    gemini(own_home, "app", UUIDS["gemini"])
+    copilot(own_home, project, UUIDS["copilot"])
+    pi(own_home, project, UUIDS["pi"])
+    with pytest.raises(BadInput) as caught:
+        select([name], project)
+    assert caught.value.message == f"{name} is no file, and no session has this id"
+    (helper,) = select(["a17"], project)
+    assert helper.path is not None and helper.path.name == "agent-a17.jsonl"
+    (rollout,) = select(["123"], project)
+    assert rollout.path is not None and rollout.path.name.startswith("rollout-")
+
+
 def test_an_id_that_is_nearly_right(own_home: Path, project: Path) -> None:
     claude(own_home, project, UUIDS["claude"])
     wrong = UUIDS["claude"].replace("aaaa", "aaab")

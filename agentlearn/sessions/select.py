@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from agentlearn.sessions.discover import HEAD, Found, changed_at, discover
 from agentlearn.sessions.source import Source, is_events_folder
 
 PASSED_BY = {"node_modules", "__pycache__"}
+BEFORE_ID = re.compile(
+    r"\A(?:agent-|(?:[a-z]+-)?\d{4}-\d\d-\d\dT\d\d-\d\d(?:-\d\d)?(?:-\d{3})?Z?[-_])"
+)
+"""`agent-ID`, `rollout-2026-11-01T09-00-00-ID`, `2026-11-01T09-00-00-000Z_ID`."""
 
 
 class Candidate(Struct, frozen=True):
@@ -183,23 +188,15 @@ def _names_id(found: Found, prefix: str) -> bool:
 
 
 def _has_id(path: Path, prefix: str) -> bool:
-    """Ids stand at the start of a file's name, after a date in it, or name the folder."""
+    """Ids stand at the start of a file's name, after a word or a date in it, or name the folder."""
     stem = path.name.split(".")[0]
     holder = path.parent.name if path.name == "events.jsonl" else stem
-    return any(part.startswith(prefix) for part in _tails(holder))
+    return holder.startswith(prefix) or BEFORE_ID.sub("", holder).startswith(prefix)
 
 
 def _begins_with_id(path: Path, name: str) -> bool:
     end = path.name.split(".")[0].rpartition("-")[2]
     return len(end) >= 8 and name.startswith(end)
-
-
-def _tails(name: str) -> Iterator[str]:
-    """The name and what follows each of its dashes and underscores."""
-    yield name
-    for index, character in enumerate(name):
-        if character in "-_":
-            yield name[index + 1 :]
 
 
 def _unknown(name: str, known: list[Found]) -> BadInput:
