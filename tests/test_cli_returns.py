@@ -516,6 +516,40 @@ def test_advantage_compares_within_the_task(tmp_path: Path) -> None:
     assert [row["advantage"] for row in rows] == ["2.0", "-2.0", "0.0"]
 
 
+def test_group_by_without_advantage_is_told(tmp_path: Path) -> None:
+    path = native_file(tmp_path / "a.jsonl", {"id": "a", "rewards": [3], "outcome": "success"})
+    note = "note: --group-by has no effect without --advantage\n"
+    result = call("returns", path, "--group-by", "agent")
+    assert (result.stdout, result.stderr) == (call("returns", path).stdout, note)
+    assert call("returns", path, "--group-by", "goal", "--advantage", "rloo").stderr != note
+
+
+def test_rewards_that_cancel_out_have_their_column(tmp_path: Path) -> None:
+    def command(id: str) -> dict[str, object]:
+        return {"type": "call", "id": id, "tool": "Bash", "arguments": {"command": "ls"}}
+
+    rows = [
+        {**HEAD, "id": "s"},
+        {"type": "message", "role": "user", "text": "go"},
+        command("a"),
+        {"type": "signal", "kind": "interruption"},
+        {"type": "message", "role": "user", "text": "look again"},
+        command("b"),
+        {"type": "message", "role": "assistant", "text": "Done"},
+        {"type": "message", "role": "user", "text": "Thanks, that works perfectly!"},
+    ]
+    path = lines_file(tmp_path / "s.jsonl", rows)
+    (session,) = json_of("returns", path)["sessions"]
+    assert sorted(session["rewards"]) == [-0.5, 0.0, 0.5]
+    shown = call("returns", path).stdout.splitlines()
+    assert "person" in shown[0].split()
+    stated = native_file(
+        tmp_path / "t.jsonl", {"id": "t", "rewards": [0.5, -0.5], "outcome": "success"}
+    )
+    columns = call("returns", stated).stdout.splitlines()[0].split()
+    assert "stated" in columns and "verdict" not in columns
+
+
 def test_rewards_native_takes_only_what_is_stated(tmp_path: Path) -> None:
     path = lines_file(
         tmp_path / "a.jsonl",

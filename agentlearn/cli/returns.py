@@ -7,6 +7,7 @@ the table and the JSON say how much is which. --explain shows the lines behind e
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -68,6 +69,9 @@ def main(
     chosen = choose_format(format, json, FORMATS)
     settings = resolve(gamma=gamma, rewards=rewards, jobs=jobs, strict=strict)
     scorer = Scorer(settings, labels, evaluator, group_by)
+    if group_by is not None and advantage is None:
+        scorer.group_by = None
+        print("note: --group-by has no effect without --advantage", file=sys.stderr)
     printer = output.printer(
         chosen, settings.gamma, per_turn=per_turn, explain=explain, advantage=advantage
     )

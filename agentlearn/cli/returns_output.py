@@ -157,10 +157,12 @@ class TextPrinter:
         self.needs_hashes = False  # people are shown the lines themselves
         self.summary = Summary()
         self.waiting: list[tuple[Worth, dict[str, Any]]] = []
+        self.used: set[str] = set()
 
     def add(self, scored: Scored) -> None:
         worth = scored.worth
         self.summary.add(worth)
+        self.used |= _sources_of(scored)
         if self.needs_texts:
             print(_heading(worth))
             if self.per_turn:
@@ -176,7 +178,7 @@ class TextPrinter:
         if not self.waiting:
             return
         columns = ["session", "dialect", "outcome", "turns", "reward", "return"]
-        used = [name for name in SOURCES if any(_uses(worth, name) for worth, _ in self.waiting)]
+        used = [name for name in SOURCES if name in self.used]
         columns += used + (["advantage"] if self.advantage else []) + ["returns", "goal"]
         rows = []
         for worth, extra in self.waiting:
@@ -192,10 +194,17 @@ class TextPrinter:
         print(_summary_line(self.summary, self.gamma))
 
 
-def _uses(worth: Worth, source: str) -> bool:
-    """Whether a source says anything of a session: a verdict may well be worth nothing."""
-    judged = worth.outcome in ("success", "failure") and not worth.sources["stated"]
-    return bool(worth.sources[source]) or (source == "verdict" and judged)
+def _sources_of(scored: Scored) -> set[str]:
+    """The sources that say anything of a session, also where what they say adds up to nothing."""
+    worth = scored.worth
+    drawn = [reward for each in scored.drawn for reward in each]
+    # A verdict may well be worth nothing.
+    used: set[str] = {each.source for each in drawn if each.value or each.source == "verdict"}
+    if not drawn and any(worth.rewards):
+        used.add("stated")  # it was only scanned
+    if worth.outcome in ("success", "failure") and "stated" not in used:
+        used.add("verdict")
+    return used
 
 
 def _heading(worth: Worth) -> str:
