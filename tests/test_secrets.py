@@ -143,6 +143,8 @@ def test_what_a_secret_hid_is_a_secret_too():
 def test_secrets_behind_characters_of_other_scripts_are_found_in_their_place():
     text, (secret,) = named("密码：", 12)(Random(7))
     given = f"日本語 → 😀 {text} конец"
+    assert secret not in redact(f"пароль от базы {secret}")
+    assert secret not in redact(f"la contraseña de producción es {secret}")
     (found,) = find_secrets(given)
     assert given[found.start : found.end] == secret
 
@@ -249,6 +251,19 @@ HARMLESS = [
     '{"type": "password", "label": "Password", "placeholder": "Passwort"}',
     "setPassword(event.target.value)",
     "2024-01-01T00:00:00Z token refreshed",
+    "the password field is required, and so is field2",
+    "use the token bucket algorithm with 10 tokens per second",
+    "the key insight is that parseV2Header reads base64Chunks first",
+    f"the token was dropped in commit {hashlib.sha1(b'z').hexdigest()}",
+    "the secret was found in 0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f.jsonl",
+    "log in to staging-eu1 as user42, then run make deploy2",
+    "the password check is in AuthService2Test.checkLogin3Times",
+    "the primary key of table2 is user_id_v2",
+    "public key fingerprint SHA256:" + some(Random(17), 43),
+    "the token parser, TestReviewTrail8BashBase64Literal, passes",
+    "cache key: " + hashlib.md5(b"key").hexdigest(),
+    "the secret to its speed is utf8mb4_unicode_ci",
+    "use the key a1b2c3d4e5f6 of the map",
 ]
 
 

@@ -30,6 +30,11 @@ PATH = re.compile(
     r"(?:~|\.{0,2})/[\w.@-]+(?:/|\Z)|[A-Za-z]:[\\/]|https?:|[\w.@-]+(?:/[\w.@-]+)*\.[a-z]{2,4}\Z"
 )
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*\Z")
+NO_SECRET = re.compile(
+    r"[0-9a-fA-F.:-]+\Z|[0-9a-fA-F]{7,64}(?:\.\.|\W)|v?\d[\d.]*(?:-|\Z)|[A-Za-z_]\w*[.(]\w"
+    r"|(?:toolu|call|msg|req|chatcmpl|resp|item|rs|fc|gen|ses|prt|evt|srvtoolu|agent)[_-]"
+)
+"""Hashes, addresses and ids of entries, versions, and `Name.of3Things`."""
 PAIRS = frozenset(
     """
     ab ac ad ag ai al am an ap ar as at au ay ba be bi bl bo bu ca ce ch ci ck cl co cr ct cu da
@@ -97,6 +102,21 @@ def is_dense(value: str) -> bool:
     return len(value) >= 10 and all(kinds)
 
 
+def is_made(value: str, kind: str = "password", told: bool = False) -> bool:
+    """Whether it can be told from a word without any help: no name, hash or id looks like it.
+
+    `told`: the sentence says that here it is, so that even what could be read as words is taken.
+    """
+    if not 10 <= len(value) <= 4000 or NO_SECRET.match(value) or is_placeholder(value):
+        return False
+    cases = any(map(str.islower, value)) + any(map(str.isupper, value))
+    if not any(map(str.isdigit, value)):
+        return cases == 2 and len(value) >= 20 and value.isalpha() and is_random(value, 20)
+    if cases == 2 and (is_random(value) or (told and _is_chopped(value))):
+        return True
+    return is_random(value, 12) if kind != "key" else is_dense(value)
+
+
 def is_path(value: str) -> bool:
     return PATH.match(value) is not None
 
@@ -120,6 +140,12 @@ def is_login(value: str) -> bool:
 
 def _is_made_by_machine(value: str) -> bool:
     return any(len(part) >= 12 and not _is_wordy(part) for part in SEGMENT.findall(value))
+
+
+def _is_chopped(value: str) -> bool:
+    """Whether its words are too short for a name: `AgentV1Input` is at the limit."""
+    words = [part for part in PARTS.findall(value) if not part[0].isdigit()]
+    return len(value) >= 12 and value.isalnum() and sum(map(len, words)) < 4 * len(words)
 
 
 def _is_wordy(segment: str) -> bool:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from agentlearn.guard.secret_blocks import private_keys
 from agentlearn.guard.secret_names import foreign_secrets, named_secrets
 from agentlearn.guard.secret_places import placed_secrets
+from agentlearn.guard.secret_sentences import told_abroad, told_secrets
 from agentlearn.guard.secret_shapes import shaped_secrets
 
 MARKER = re.compile(r"\[secret: [a-z0-9-]+\]")
@@ -62,7 +63,8 @@ def _candidates(text: str) -> Iterator[Found]:
         private_keys(folded),
         placed_secrets(folded, lowered),
         named_secrets(folded, lowered),
-        () if text.isascii() else foreign_secrets(text),
+        told_secrets(folded, lowered),
+        () if text.isascii() else chain(foreign_secrets(text), told_abroad(_unmarked(text))),
     ):
         yield Found(*found)
 
@@ -72,10 +74,13 @@ def _folded(text: str) -> str:
 
     Markers become line ends, over which no secret reaches, so that they are never found again.
     """
-    folded = text.encode("ascii", "replace").decode("ascii")
-    if "[secret: " in folded:
-        folded = MARKER.sub(lambda marker: "\n" * len(marker[0]), folded)
-    return folded
+    return _unmarked(text.encode("ascii", "replace").decode("ascii"))
+
+
+def _unmarked(text: str) -> str:
+    if "[secret: " not in text:
+        return text
+    return MARKER.sub(lambda marker: "\n" * len(marker[0]), text)
 
 
 def _without(text: str, found: list[Found]) -> Iterator[str]:
