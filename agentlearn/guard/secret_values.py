@@ -31,7 +31,7 @@ PATH = re.compile(
 )
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*\Z")
 NO_SECRET = re.compile(
-    r"[0-9a-fA-F.:-]+\Z|[0-9a-fA-F]{7,64}(?:\.\.|\W)|v?\d[\d.]*(?:-|\Z)|[A-Za-z_]\w*[.(]\w"
+    r"[0-9a-fA-F.:-]+\Z|[0-9a-fA-F]{7,64}(?:\.\.|\W)|v?\d[\d.]*(?:-|\Z)|~?[A-Za-z_]\w*[.(]\w"
     r"|(?:toolu|call|msg|req|chatcmpl|resp|item|rs|fc|gen|ses|prt|evt|srvtoolu|agent)[_-]"
 )
 """Hashes, addresses and ids of entries, versions, and `Name.of3Things`."""
