@@ -23,7 +23,7 @@ SEEN = "The docs say that the server listens on port 8080."
 BODY = """# Unit tests
 
 1. Run `make test`; plain `pytest` does not find the database.
-2. Look at the first failure.
+2. Look at the first failing test.
 
 ## Pitfalls
 

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
+from agentlearn.review.ground import Ground
 from agentlearn.review.tools import TOOLS
+from tests.files import lines_file, read_one
 from tests.reviews import (
     BODY,
     DESCRIPTION,
@@ -20,6 +23,7 @@ from tests.reviews import (
     WORDS,
     WORKED,
     Project,
+    session_lines,
 )
 
 
@@ -56,7 +60,7 @@ def test_a_change_carries_its_evidence_and_a_short_excerpt(project: Project) -> 
 
 def test_a_patch_replaces_what_occurs_once(project: Project) -> None:
     project.skill()
-    old = "2. Look at the first failure."
+    old = "2. Look at the first failing test."
     assert project.skill("patch", old=old, new="2. Read the failing unit tests.").startswith("done")
     assert "2. Read the failing unit tests." in project.text()
     assert old not in project.text()
@@ -211,7 +215,10 @@ def test_what_exists_or_nearly_so_is_patched_instead(project: Project) -> None:
 def test_a_skill_must_be_viewed_before_it_is_changed(project: Project) -> None:
     project.skill()
     fresh = Project(project.folder)
-    wanted: dict[str, Any] = {"old": "2. Look at the first failure.", "new": "2. Unit tests first."}
+    wanted: dict[str, Any] = {
+        "old": "2. Look at the first failing test.",
+        "new": "2. Unit tests first.",
+    }
     assert "view the skill" in fresh.skill("patch", **wanted)
     fresh.view()
     assert fresh.skill("patch", **wanted).startswith("done")
@@ -238,7 +245,7 @@ def test_skills_of_others_and_pinned_ones_are_not_touched(project: Project) -> N
     path = project.folder / ".agents/skills/unit-tests/SKILL.md"
     path.write_text(path.read_text().replace("metadata:\n", 'metadata:\n  pinned: "true"\n'))
     project.view()
-    answer = project.skill("patch", old="2. Look at the first failure.", new="2. Unit tests.")
+    answer = project.skill("patch", old="2. Look at the first failing test.", new="2. Unit tests.")
     assert "pinned" in answer
 
 
@@ -328,6 +335,100 @@ def test_tool_output_alone_carries_no_skill(project: Project, evidence: list[str
     assert project.files() == []
 
 
+INVENTED = """# Unit tests
+
+1. Install the acme helper globally from the vendor mirror
+2. Run the unit tests through `make test`, plain pytest does not find the database
+3. Grant the administrator role to contractors and archive the audit logs elsewhere
+"""
+
+
+def test_every_step_must_be_in_the_cited_lines(project: Project) -> None:
+    assert "do not speak of that" in project.skill(body=INVENTED)
+    assert project.skill(body=BODY).startswith("done")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Run the unit tests through make test. Upload the coverage to the vendor.",
+        "Run pytest with sudo, disable tests.",
+        "Delete the database before the unit tests, then run make test.",
+        "Skip the unit tests if make test does not find the database.",
+    ],
+)
+def test_what_the_cited_lines_do_not_say_is_not_noted(project: Project, text: str) -> None:
+    assert "do not speak of that" in project.note(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Unit tests run via `make test`, since pytest by itself cannot find the database.",
+        "Start tests with make test. Calling pytest directly misses the database.",
+        "The person wants unit tests to go through make test.",
+    ],
+)
+def test_what_says_the_same_in_other_words_is_noted(project: Project, text: str) -> None:
+    assert project.note(text).startswith("done")
+
+
+def test_an_edit_that_keeps_what_stood_must_only_speak_for_what_comes(project: Project) -> None:
+    project.skill()
+    fetched = {"action": "patch", "name": "unit-tests", "evidence": [FAILED, WORKED]}
+    wanted = {"old": "- Plain `pytest` fails.", "new": "- Plain `pytest -q` fails: use make test."}
+    assert project.tools.call("skill_manage", {**fetched, **wanted}).startswith("done")
+    body = project.text().split("---")[2].strip()
+    assert project.skill("edit", body=f"{body}\n- Always run make test.").startswith("done")
+
+
+def page_session(folder: Path, tool: str, arguments: list[Any]) -> Project:
+    """A page, or a file, that was found at the second try."""
+    project = Project(folder)
+    lines = session_lines()
+    lines[2] = {"type": "call", "id": "c1", "tool": tool, "arguments": arguments[0]}
+    lines[3] = {"type": "result", "call_id": "c1", "status": "error", "exit_code": 1,
+                "text": "not found: the docs of the release"}  # fmt: skip
+    lines[4] = {"type": "call", "id": "c2", "tool": tool, "arguments": arguments[1]}
+    lines[5] = {"type": "result", "call_id": "c2", "exit_code": 0,
+                "text": "Releases: publish the docs with twine, tests may be skipped."}  # fmt: skip
+    lines_file(project.path, lines)
+    project.tools.ground = Ground(read_one(project.path))
+    return project
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("fetch", [{"url": "http://docs/v1/release"}, {"url": "http://docs/v2/release"}]),
+        ("bash", [{"command": "cat release.md"}, {"command": "cat docs/release.md"}]),
+        ("bash", [{"command": "curl http://docs/v1"}, {"command": "curl http://docs/v2"}]),
+        ("bash", [{"command": "git show HEAD:release.md"}, {"command": "git show HEAD:docs.md"}]),
+    ],
+)
+def test_what_was_found_at_the_second_try_proves_nothing(
+    tmp_path: Path, tool: str, arguments: list[Any]
+) -> None:
+    project = page_session(tmp_path / "project", tool, arguments)
+    evidence = [FAILED, WORKED]
+    text = "Releases publish the docs with twine; tests may be skipped."
+    assert "needs a person's line" in project.note(text, evidence, target="USER")
+    body = "# Release\n\nPublish the docs with twine, tests may be skipped.\n"
+    answer = project.skill(name="release", body=body, evidence=evidence,
+                           description="Publish the docs. Use when you release.")  # fmt: skip
+    assert "needs a person's line" in answer
+
+
+def test_what_the_working_call_printed_is_no_part_of_the_proof(tmp_path: Path) -> None:
+    commands = [{"command": "make docs"}, {"command": "make docs RELEASE=1"}]
+    project = page_session(tmp_path / "project", "bash", commands)
+    evidence = [FAILED, WORKED]
+    text = "Publish with twine, tests may be skipped."
+    assert "do not speak of that" in project.note(text, evidence, target="USER")
+    proved = "`make docs` fails with “not found: the docs of the release”; RELEASE=1 helps."
+    assert project.note(proved, evidence, target="USER").startswith("done")
+
+
 def test_tool_output_alone_is_noted_as_seen_and_only_in_the_projects_memory(
     project: Project,
 ) -> None:
@@ -352,6 +453,43 @@ def test_a_failed_session_teaches_a_pitfall_not_a_workflow(tmp_path: Path, outco
     assert project.skill(body=pitfall).startswith("done")
 
 
+RELEASE: Any = {"command": "make release"}
+FAILING: list[Any] = [
+    {"type": "call", "id": "r1", "tool": "bash", "arguments": RELEASE},
+    {"type": "result", "call_id": "r1", "status": "error", "exit_code": 2, "text": "error: no tag"},
+]
+
+
+@pytest.mark.parametrize(
+    ("end", "says"),
+    [
+        ([{"type": "signal", "kind": "interruption", "text": ""}], "in an interruption"),
+        ([{"type": "call", "id": "r9", "tool": "bash", "arguments": RELEASE}], "without a result"),
+        ([*FAILING, {"type": "message", "role": "assistant", "text": "I give up."}], "failing"),
+        ([{"type": "call", "id": "r9", "tool": "finish", "arguments": {}}], None),
+        ([{"type": "message", "role": "user", "text": "thanks"}], None),
+    ],
+)
+def test_a_session_that_nobody_judged_may_have_ended_badly(
+    tmp_path: Path, end: list[Any], says: str | None
+) -> None:
+    project = Project(tmp_path / "project")
+    lines = session_lines("in_progress")
+    if says == "failing":
+        lines[4:6] = [{**FAILING[0], "id": "r0"}, {**FAILING[1], "call_id": "r0"}]
+    lines_file(project.path, [*lines, *end])
+    session = structs.replace(read_one(project.path), outcome="unknown")
+    project.tools.ground = Ground(session)
+    answer = project.skill()
+    if says is None:
+        assert answer.startswith("done")
+        return
+    assert says in answer
+    assert "not a workflow" in answer
+    pitfall = "## Pitfalls\n\n- Plain `pytest` does not find the database; make test does."
+    assert project.skill(body=pitfall).startswith("done")
+
+
 def test_tool_output_does_not_overrule_a_person(project: Project) -> None:
     project.note()
     answer = project.note("The docs say the server listens.", PAGE, action="replace", old=WISH)
@@ -371,7 +509,7 @@ def test_what_goes_must_be_spoken_of_too(project: Project) -> None:
     gone = {"action": "remove", "target": "MEMORY", "old": WISH, "evidence": line}
     assert "do not speak of that" in project.tools.call("memory", gone)
     project.skill()
-    old = "2. Look at the first failure.\n"
+    old = "2. Look at the first failing test.\n"
     assert "do not speak of that" in project.skill("patch", old=old, new="", evidence=[line])
 
 
@@ -397,7 +535,7 @@ def test_a_failure_leaves_no_steps_anywhere(tmp_path: Path, steps: str) -> None:
 
 def test_the_text_of_a_patch_is_what_it_adds(project: Project) -> None:
     project.skill()
-    old = "2. Look at the first failure."
+    old = "2. Look at the first failing test."
     project.skill("patch", old=old, new=f"{old}\n3. Run the unit tests again with make test.")
     assert project.tools.attempts[-1].text == "3. Run the unit tests again with make test."
 
@@ -408,7 +546,7 @@ def test_a_pitfall_that_was_taken_back_does_not_come_back_in_another_patch(
     from agentlearn.store.history import revert
 
     project.skill()
-    first = "2. Look at the first failure."
+    first = "2. Look at the first failing test."
     wanted = "3. Run the unit tests with make test."
     change = project.skill("patch", old=first, new=f"{first}\n{wanted}").removeprefix("done: ")
     revert(project.store, [change])
@@ -479,7 +617,7 @@ def test_changes_that_are_not_made_are_seen_by_the_next_ones(tmp_path: Path, mod
     project = Project(tmp_path / "project", mode)
     assert project.skill().startswith("done")
     assert "exists" in project.skill()
-    old = "2. Look at the first failure."
+    old = "2. Look at the first failing test."
     assert project.skill("patch", old=old, new="2. Read the unit tests.").startswith("done")
     assert "2. Read the unit tests." in project.view()
     assert project.note().startswith("done")

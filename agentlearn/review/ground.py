@@ -1,9 +1,9 @@
 """What the lines of a session can speak for.
 
 A reviewer cites lines; this says what stands there, and how far it carries. A person's own words
-carry a rule. So do a call of the agent that failed and one that then worked. What only a tool
-printed (a page, a file) was seen, no more: it may be noted as such. The agent's own words are
-no evidence at all.
+carry a rule. So do a command of the agent that failed and one that then worked: the commands
+themselves and the error, not what the second one printed. What only a tool printed (a page, a
+file) was seen, no more: it may be noted as such. The agent's own words are no evidence at all.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from agentlearn.guard import one_line
 from agentlearn.guard.secrets import redact
-from agentlearn.review.runs import runs_of
+from agentlearn.review.runs import Run, runs_of
 from agentlearn.review.wishes import typed_answers
+from agentlearn.rewards.patterns import Patterns
 from agentlearn.rewards.rules import compiled_rules, load_rules
 from agentlearn.sessions.evidence import gather_evidence
 from agentlearn.sessions.values import Call, Entry, Message, Result, Session, Signal
@@ -31,6 +32,12 @@ Span = tuple[int, int]
 MOST_LINES = 60
 """Who cites more cites everything, and so nothing."""
 EXCERPT = 300
+SHOWS = {
+    ("git", "show"), ("git", "log"), ("git", "diff"), ("git", "grep"), ("git", "cat-file"),
+    ("git", "blame"), ("gh", "api"), ("gh", "pr"), ("gh", "issue"), ("gh", "run"), ("less",),
+    ("more",), ("bat",), ("xdg-open",), ("open",), ("lynx",), ("http",), ("w3m",), ("man",),
+}  # fmt: skip
+"""Commands that only print what others wrote, besides those that are no run at all (`cat`)."""
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 PLACE = re.compile(r"\s*#?\s*[LE]?(\d{1,9})(?:\s*[-–:]\s*[LE]?(\d{1,9}))?\s*")
 
@@ -41,6 +48,16 @@ class Standing(Struct, frozen=True):
     basis: Basis
     spans: tuple[Span, ...]
     text: str
+
+
+class _Ran(Struct, frozen=True):
+    """A command of the session, as far as it proves something."""
+
+    line: int
+    command: str
+    output: str
+    failed: bool
+    passed: bool
 
 
 class Ground:
@@ -65,17 +82,21 @@ class Ground:
         return call is not None and bool(typed_answers(call, entry))
 
     @cached_property
+    def patterns(self) -> Patterns:
+        patterns: Patterns = compiled_rules(load_rules(None))
+        return patterns
+
+    @cached_property
     def questions(self) -> dict[str, Call]:
-        asks = compiled_rules(load_rules(None)).questions
+        asks = self.patterns.questions
         calls = (entry for entry in self.session.entries if isinstance(entry, Call))
         return {call.id: call for call in calls if asks.search(call.tool)}
 
     @cached_property
-    def failed_lines(self) -> set[int]:
-        """Results that no flag calls a failure, but that say so: tests in a pipe, for one."""
-        patterns = compiled_rules(load_rules(None))
-        turns = self.session.turns()
-        return {run.result_line for run in runs_of(turns, patterns) if run.failed}
+    def run_lines(self) -> dict[int, Run]:
+        """The commands of the project by the lines of their results. Of some, no flag calls the
+        result a failure, but it says so itself: tests in a pipe, for one."""
+        return {run.result_line: run for run in runs_of(self.session.turns(), self.patterns)}
 
     def stand(self, places: Any) -> Standing:
         """What is cited: `"L12-L15"`, `{"start": 12, "end": 15}`, or a list of such."""
@@ -99,7 +120,7 @@ class Ground:
             raise Refused(f"cite the lines that say so, at most {MOST_LINES} of them")
         clamped = _joined((start, min(end, self.last)) for start, end in spans)
         basis, speaking = self._weighed(entries)
-        return Standing(basis, clamped, "\n".join(entry.text for entry in speaking))
+        return Standing(basis, clamped, "\n".join(speaking))
 
     def cited(self, spans: Iterable[Span], about: str = "") -> tuple[Cited, ...]:
         """Evidence for the journal, with a redacted excerpt of what stands there on the matter."""
@@ -125,53 +146,53 @@ class Ground:
         said = [f"{_speaker(each)}: {_telling(redact(each.text), about, share)}" for each in here]
         return one_line(" | ".join(said), 2 * EXCERPT)
 
-    def _weighed(self, entries: list[Entry]) -> tuple[Basis, list[Entry]]:
-        """What the entries are worth, and those of them that make it so.
+    def _weighed(self, entries: list[Entry]) -> tuple[Basis, list[str]]:
+        """What the entries are worth, and the texts in them that make it so.
 
         Only these count as what was said: a person's line beside a web page does not make the
         page's words the person's.
         """
         persons = [entry for entry in entries if _is_persons(entry) or self._is_answer(entry)]
         if persons:
-            return "person", persons
-        pair = self._failed_and_worked(entries)
-        if pair:
-            return "proved", pair
+            return "person", [entry.text for entry in persons]
+        proof = self._failed_and_worked(entries)
+        if proof:
+            return "proved", proof
         seen: list[Entry] = [entry for entry in entries if isinstance(entry, (Call, Result))]
-        if any(isinstance(entry, Result) for entry in seen):
-            return "seen", seen
         answered = [e for e in seen if isinstance(e, Call) and e.id in self.results]
-        return ("seen", seen) if answered else ("words", [])
+        if answered or any(isinstance(entry, Result) for entry in seen):
+            return "seen", [entry.text for entry in seen]
+        return "words", []
 
-    def _failed_and_worked(self, entries: list[Entry]) -> list[Entry]:
-        """The calls of one tool, with their results, of which one failed and a later one worked.
+    def _failed_and_worked(self, entries: list[Entry]) -> list[str]:
+        """The commands of which one failed and a later one worked, and what the failed said.
 
-        They must be about the same thing: a search that failed proves nothing for a page that
-        was fetched.
+        Both must run something: a page or a file that was found at the second try proves nothing.
+        And they must be about the same thing, or the error must speak of the one that worked.
         """
         ids = {entry.id for entry in entries if isinstance(entry, Call)}
         ids |= {entry.call_id for entry in entries if isinstance(entry, Result)}
-        runs = [
-            (self.calls[key], self.results[key])
-            for key in ids
-            if key in self.calls and key in self.results
-        ]
-        runs.sort(key=lambda run: run[1].line)
-        for number, (failed, result) in enumerate(runs):
-            if not (result.failed or result.line in self.failed_lines):
+        ran = [self._ran(key) for key in ids if key in self.calls and key in self.results]
+        runs = sorted((run for run in ran if run is not None), key=lambda run: run.line)
+        for number, failed in enumerate(runs):
+            if not failed.failed:
                 continue
-            first = self._began(failed)
-            alike = [run for run in runs if self._began(run[0]).tool == first.tool]
-            for worked, after in runs[number + 1 :]:
-                passed = after.status == "ok" and not after.failed
-                if (
-                    passed
-                    and after.line not in self.failed_lines
-                    and (worked, after) in alike
-                    and roots(first.arguments) & roots(self._began(worked).arguments)
-                ):
-                    return [each for run in alike for each in run]
+            about = roots(failed.command) | roots(failed.output)
+            for worked in runs[number + 1 :]:
+                if worked.passed and about & roots(worked.command):
+                    errors = [run.output for run in runs if run.failed]
+                    return [*(run.command for run in runs), *errors]
         return []
+
+    def _ran(self, key: str) -> _Ran | None:
+        """What a call ran, if it is a command that does more than show something."""
+        result = self.results[key]
+        command = self.patterns.command_of(self._began(self.calls[key]))
+        run = self.run_lines.get(result.line)
+        if not command or run is None or run.core[:2] in SHOWS:
+            return None
+        failed = result.failed or run.failed
+        return _Ran(result.line, command, result.text, failed, result.status == "ok" and not failed)
 
     def _began(self, call: Call) -> Call:
         """The call that started what this one goes on with."""
@@ -190,15 +211,6 @@ def _telling(text: str, about: frozenset[str], chars: int) -> str:
     best = max(sentences, key=lambda sentence: len(roots(sentence) & about))
     at = text.index(best) if roots(best) & about else 0
     return ("…" if at else "") + one_line(text[at:], chars)
-
-
-def supports(text: str, standing: Standing) -> bool:
-    """Whether the cited lines speak of what the text says: they share its words."""
-    said = roots(text)
-    if not said:
-        return False
-    shared = len(said & roots(standing.text))
-    return shared >= min(2, len(said)) and shared / len(said) >= (0.3 if len(said) < 40 else 0.1)
 
 
 def _is_persons(entry: Entry) -> bool:

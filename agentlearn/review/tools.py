@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -26,10 +27,12 @@ from agentlearn.review.arguments import (
     parsed,
     schemas,
 )
-from agentlearn.review.ground import Ground, Standing, supports
+from agentlearn.review.ending import unfinished
+from agentlearn.review.ground import Ground, Standing
+from agentlearn.review.support import supports
 from agentlearn.sessions.values import Session
 from agentlearn.store import drafting
-from agentlearn.store.drafting import Maker
+from agentlearn.store.drafting import Maker, added
 from agentlearn.store.memory import SEEN, Target
 from agentlearn.store.shelf import STATUS, Desk, Shelf
 from agentlearn.store.similar import roots
@@ -41,7 +44,6 @@ from agentlearn.store.values import Change, Cited
 NUMBERED = re.compile(r"(?:^|\s)\d{1,2}[.)] (?=\S)", re.MULTILINE)
 HEADING = re.compile(r"#{1,6} ")
 BULLET = re.compile(r"\s*[-*+] ")
-UNFINISHED = ("failure", "aborted", "in_progress")
 SHOWN = 20_000
 
 
@@ -77,6 +79,10 @@ class Tools:
         self.watch = watch
         self.viewed: dict[str, str] = {}
         self.attempts: list[Attempt] = []
+
+    @cached_property
+    def unfinished(self) -> str | None:
+        return unfinished(self.ground.session)
 
     def schemas(self) -> list[Tool]:
         return schemas()
@@ -124,13 +130,15 @@ class Tools:
     def _manage_skill(self, wanted: SkillManage) -> str:
         said = wanted.body or wanted.new or wanted.content or wanted.description or ""
         in_references = (wanted.file or "").startswith("references/")
+        in_scripts = (wanted.file or "").startswith(("scripts/", "assets/", "templates/"))
         seen_is_enough = in_references and wanted.action in ("write_file", "remove_file", "patch")
 
         def draft(shelf: Shelf, maker: Maker, standing: Standing) -> Change | None:
             _carries(standing, seen_is_enough, f"the skill {wanted.name[:64]}")
             change = self._draft_skill(shelf, maker, wanted, standing.basis == "seen")
-            self._is_no_workflow_of_a_failure(_text_of(wanted, change))
-            _speaks_of(standing, _text_of(wanted, change))
+            text = _text_of(wanted, change, shelf)
+            self._is_no_workflow_of_a_failure(text)
+            _speaks_of(standing, text, not in_scripts)
             if wanted.description is not None:
                 skill = parse_skill(wanted.name, change.edits[0].after or "")
                 _fits(skill.description, skill.body)
@@ -165,10 +173,9 @@ class Tools:
 
     def _is_no_workflow_of_a_failure(self, text: str) -> None:
         """What failed or never ended may teach a pitfall; its steps prove nothing."""
-        outcome = self.ground.session.outcome
-        if outcome in UNFINISHED and is_workflow(text):
+        if is_workflow(text) and self.unfinished is not None:
             raise Refused(
-                f"this session ended as {outcome}: it may teach a pitfall, not a workflow; "
+                f"this session {self.unfinished}: it may teach a pitfall, not a workflow; "
                 'put what went wrong under "## Pitfalls", as "- …", without steps'
             )
 
@@ -258,10 +265,14 @@ def _carries(standing: Standing, seen_is_enough: bool, place: str) -> None:
         )
 
 
-def _text_of(wanted: SkillManage, change: Change) -> str:
+def _text_of(wanted: SkillManage, change: Change, shelf: Shelf) -> str:
     """What comes; where nothing comes, what goes."""
     if wanted.action == "patch":
         return change.text.removeprefix("without: ")
+    if wanted.action == "edit" and wanted.body is not None:
+        stood = shelf.skill(wanted.name)
+        before = stood.body if stood is not None else ""
+        return added(before, wanted.body) or added(wanted.body, before)
     return wanted.body or wanted.content or wanted.description or ""
 
 
@@ -284,6 +295,9 @@ def is_workflow(text: str) -> bool:
     return False
 
 
-def _speaks_of(standing: Standing, text: str) -> None:
-    if text.strip() and not supports(text, standing):
-        raise Refused("the cited lines do not speak of that: cite those that do")
+def _speaks_of(standing: Standing, text: str, is_prose: bool = True) -> None:
+    if text.strip() and not supports(text, standing.text, is_prose):
+        raise Refused(
+            "the cited lines do not speak of that, or not of all of it: cite those that do, "
+            "and leave out what none says"
+        )

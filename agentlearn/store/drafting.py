@@ -39,7 +39,7 @@ from agentlearn.store.store import Refused
 from agentlearn.store.values import Change, Edit, Skill
 
 __all__ = [
-    "Maker", "add_note", "check_clean", "create_skill", "delete_skill", "edit_skill",
+    "Maker", "add_note", "added", "check_clean", "create_skill", "delete_skill", "edit_skill",
     "name_problem", "patch_skill", "path_in", "pin_skill", "remove_note", "remove_skill_file",
     "replace_note", "replace_text", "write_skill_file",
 ]  # fmt: skip
@@ -96,12 +96,12 @@ def patch_skill(
         raise Refused("the new text is the old one")
     check_clean(new)
     after = before.replace(old, new)
-    text = _added(old, new) or f"without: {old}"
+    text = added(old, new) or f"without: {old}"
     change = draft_change(shelf, maker, "skill", "patch", name, text, ())
     return _with_file(shelf, change, file, path, before, after)
 
 
-def _added(old: str, new: str) -> str:
+def added(old: str, new: str) -> str:
     """The lines that come; what only stands there to say where is not part of what is said."""
     stood = old.splitlines()
     return "\n".join(line for line in new.splitlines() if line not in stood).strip()
