@@ -207,6 +207,31 @@ def test_what_was_taken_back_is_not_proposed_again(store: Store):
     assert notes(store) == ["Use tabs"]
 
 
+PITFALL = "`make test` fails here with “no database” until `make up` was run."
+
+
+def test_what_was_taken_back_does_not_come_back_in_another_shape(store: Store):
+    made = make_skill(store)
+    change = patch(store, "3. Mend it.", f"3. Mend it.\n\n## Pitfalls\n\n- {PITFALL}")
+    revert(store, [change.id, made.id])
+    again = f"took this back before .change {change.id}."
+    with pytest.raises(Refused, match=again):
+        make_skill(store, body=f"# Tests\n\n## Pitfalls\n\n- {PITFALL}\n")
+    for text in (PITFALL, PITFALL.replace("`", "").replace("until", "until after")):
+        with pytest.raises(Refused, match=again):
+            make_note(store, text)
+    # The frame of a skill is no lesson, and neither is the contrary of what was taken back.
+    make_skill(store, body="## Pitfalls\n\n- `pytest` fails here with “no module”; use uv.\n")
+    make_note(store, "`make test` never fails here with “no database”, `make up` was run.")
+
+
+def test_a_note_that_was_discarded_does_not_come_back_in_a_skill(store: Store):
+    note = make_note(store, PITFALL, mode="stage")
+    discard(store, [note.id])
+    with pytest.raises(Refused, match=f"took this back before .change {note.id}."):
+        make_skill(store, body=f"# Tests\n\n- {PITFALL}\n")
+
+
 def test_ids_that_name_no_change(store: Store):
     change, waits = make_note(store, "one"), make_note(store, "two", mode="stage")
     revert(store, [change.id])

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
-from agentlearn.store.memory import same_note
+from agentlearn.guard import one_line
+from agentlearn.store.said import REWORDED, SAME, said_by, says_the_same
 from agentlearn.store.shelf import Shelf
 from agentlearn.store.store import Refused, now
 from agentlearn.store.values import Change, Cited, Edit, Kind
@@ -45,7 +46,6 @@ def draft_change(
         model=maker.model,
         session=maker.session,
     )
-    _not_taken_back(shelf, change)
     return named(shelf, change)
 
 
@@ -62,7 +62,11 @@ def _kept(cited: Cited) -> Cited:
 
 
 def named(shelf: Shelf, change: Change) -> Change:
-    """The id is made from what the change is: the same input gives the same bytes."""
+    """The id is made from what the change is: the same input gives the same bytes.
+
+    Here its files are known, and so all that it says: what was taken back is refused.
+    """
+    _not_taken_back(shelf, change)
     said: list[object] = [change.kind, change.action, change.name, change.text, change.undoes]
     said += [[edit.path, edit.before, edit.after] for edit in change.edits]
     said += [[cited.session, cited.start, cited.end] for cited in change.evidence]
@@ -74,16 +78,20 @@ def named(shelf: Shelf, change: Change) -> Change:
 
 
 def _not_taken_back(shelf: Shelf, change: Change) -> None:
-    """What a person took back or discarded is not proposed again."""
+    """What a person took back or discarded is not proposed again, in whatever shape it comes."""
     state = shelf.state
+    if change.reviewer == "person":
+        return
     gone = [known for key, known in state.changes.items() if not state.stands(key)]
     for old in [*gone, *state.discarded.values()]:
-        if old.kind != change.kind or change.reviewer == "person":
-            continue
-        same_words = same_note(old.text, change.text)
-        same_lines = old.action == change.action and _lines(old) == _lines(change)
-        if same_words or (_lines(old) and same_lines):
-            raise Refused(f"the person took this back before (change {old.id})")
+        same_lines = bool(_lines(old)) and _lines(old) == _lines(change)
+        for known in said_by(old):
+            for said in said_by(change):
+                if says_the_same(known, said, REWORDED if same_lines else SAME):
+                    raise Refused(
+                        f"the person took this back before (change {old.id}): "
+                        f"leave out “{one_line(said, 80)}”"
+                    )
 
 
 def _lines(change: Change) -> set[tuple[str, int, int]]:
