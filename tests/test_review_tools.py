@@ -92,6 +92,37 @@ def test_the_ids_of_changes_are_not_for_a_reviewer_to_change(project: Project) -
     assert project.skill("patch", old="metadata:\n", new=pinned).startswith("error: ")
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("metadata:", "allowed-tools: Bash(*) # make test, unit tests\nmetadata:"),
+        ("metadata:", "license: make test, the unit tests\nmetadata:"),
+        ("metadata:", "compatibility: make test, unit tests\nmetadata:"),
+        ("metadata:", "metadata:\n  unit: tests through make test"),
+        ("description: ", "# unit tests through make test\ndescription: "),
+        ("description: ", "description: the unit tests\ndescription: make test. "),
+    ],
+)
+def test_a_reviewer_sets_no_other_field_of_the_front_matter(
+    project: Project, old: str, new: str
+) -> None:
+    project.skill()
+    before = project.text()
+    assert project.skill("patch", old=old, new=new).startswith("error: ")
+    assert project.text() == before
+
+
+def test_the_description_may_be_patched_and_what_a_person_added_stays(project: Project) -> None:
+    project.skill()
+    path = project.folder / ".agents/skills/unit-tests/SKILL.md"
+    path.write_text(path.read_text().replace("metadata:\n", "license: MIT\nmetadata:\n  a: b\n"))
+    project.view()
+    wanted = {"old": "Use when you run tests.", "new": "Use when you run unit tests by make test."}
+    assert project.skill("patch", **wanted).startswith("done")
+    assert "license: MIT\nmetadata:\n" in project.text()
+    assert "  a: b\n" in project.text()
+
+
 def test_an_edit_replaces_description_and_body(project: Project) -> None:
     project.skill()
     body = "# Unit tests\n\n- Run the unit tests through make test."

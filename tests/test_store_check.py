@@ -111,8 +111,10 @@ def test_evidence_that_changed_or_is_gone(store: Store):
     transcript.write_text('{"a": 1}\n{"b": 3}\n')
     assert codes(store) == [("AL006", "warning", "memory/MEMORY.md", 1)]
     transcript.unlink()
-    assert codes(store) == [("AL006", "note", "journal.jsonl", 1)]
-    assert "2 changes rest on" in call("check").stdout
+    assert codes(store) == [("AL006", "warning", "journal.jsonl", 1)]
+    assert "2 changes rest on" in call("check", code=1).stdout
+    assert call("check", "--ignore", "al006").stdout == ""
+    assert "of no rule" in call("check", "--ignore", "AL999", code=2).stderr
     os.mkfifo(transcript)
     assert codes(store) == []
 
@@ -197,13 +199,25 @@ def test_what_was_changed_by_hand(store: Store):
         ("AL015", "note", "memory/MEMORY.md", 1),
         ("AL015", "note", "skills/run-tests/SKILL.md", 1),
     ]
-    call("check", code=0)
+    call("check", code=1)
+    call("check", "--ignore", "AL014", "--ignore", "AL015")
 
 
 def test_changes_that_wait(store: Store):
     make_note(store, "waits", mode="stage")
     assert codes(store) == [("AL016", "note", "journal.jsonl", 1)]
-    assert "1 change waits" in call("check").stdout
+    assert "1 change waits" in call("check", code=1).stdout
+
+
+def test_fields_that_no_review_sets(store: Store):
+    path = store.places.skills / "run-tests/SKILL.md"
+    path.write_text(path.read_text().replace("metadata:", "allowed-tools: Bash(*)\nmetadata:"))
+    assert codes(store) == [
+        ("AL015", "note", "skills/run-tests/SKILL.md", 1),
+        ("AL021", "warning", "skills/run-tests/SKILL.md", 4),
+    ]
+    theirs(store, skill().replace("---\n\n", "license: MIT\n---\n\n"))
+    assert [code for code, *_ in codes(store)] == ["AL015", "AL021"]
 
 
 def test_folders_links_and_leftovers(store: Store, tmp_path: Path):
@@ -249,8 +263,14 @@ def test_what_is_safe_is_mended_and_can_be_taken_back(store: Store):
     state = store.state()
     made = [change for change in state.changes.values() if change.action == "fix"]
     assert len(made) == 4 and {change.reviewer for change in made} == {"person"}
-    call("revert", *[change.id for change in made])
-    assert "- Be\u200b kind" in user.read_text() and "a\u200bb" in file.read_text()
+    (doubles,) = [change for change in made if "twice" in change.text]
+    call("revert", doubles.id)
+    assert user.read_text().count("- Be brief\n") == 2
+    # What nobody can see comes back by no command.
+    (hidden,) = [change for change in made if change.edits[0].path.endswith("a.md")]
+    result = call("revert", hidden.id, code=1)
+    assert "+a\\u200bb" in result.stdout and "holds hidden characters" in result.stderr
+    assert file.read_text() == "ab\n"
 
 
 def test_skills_of_others_and_pinned_ones_are_not_mended(store: Store):

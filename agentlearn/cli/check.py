@@ -1,8 +1,8 @@
 """A linter for skills and memory: format, duplicates, secrets, hidden characters, dead evidence.
 
-Every finding has the code of its rule. Errors and warnings make the exit code 1, notes do not.
---fix mends what is safe: leftovers of a crash, hidden characters in what agentlearn wrote, and
-notes that stand there twice.
+Every finding has the code of its rule, and any finding makes the exit code 1. --ignore CODE leaves
+a rule out: AL006, say, where transcripts are cleared away. --fix mends what is safe: leftovers of a
+crash, hidden characters in what agentlearn wrote, and notes that stand there twice.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import typer
 from agentlearn.cli import options
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, budgets, open_store
+from agentlearn.errors import BadInput
 from agentlearn.guard import one_line, plain
-from agentlearn.store.check import Finding, check_store, shown
+from agentlearn.store.check import RULES, Finding, check_store, shown
 from agentlearn.store.store import Store
 
 FORMATS = ("text", "json", "github")
@@ -26,6 +27,15 @@ COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 def main(
     fix: Annotated[bool, typer.Option("--fix", help="Mend what is safe to mend.")] = False,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ignore",
+            metavar="CODE",
+            help="Leave this rule out; may be given several times.",
+            show_default=False,
+        ),
+    ] = None,
     user: User = False,
     format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
@@ -33,13 +43,18 @@ def main(
     chosen = choose_format(format, json, FORMATS)
     store = open_store(user)
     limits = budgets()
-    found = check_store(store, limits)
+    ignored = known_codes(ignore or [])
+
+    def look() -> list[Finding]:
+        return [finding for finding in check_store(store, limits) if finding.code not in ignored]
+
+    found = look()
     fixed: list[str] = []
     if fix and found:
         from agentlearn.store.fixing import fix_store
 
         fixed = fix_store(store, found)
-        found = check_store(store, limits)
+        found = look()
     if chosen == "json":
         write_json(_as_dict(store, found, fixed))
     elif chosen == "github":
@@ -47,8 +62,18 @@ def main(
             print(annotation(store, finding))
     else:
         _print(store, found, fixed)
-    if any(finding.level != "note" for finding in found):
+    if found:
         raise typer.Exit(1)
+
+
+def known_codes(wanted: list[str]) -> set[str]:
+    codes = {code.strip().upper() for each in wanted for code in each.split(",") if code.strip()}
+    if unknown := sorted(codes - set(RULES)):
+        raise BadInput(
+            f"{one_line(unknown[0], 40)} is the code of no rule",
+            f"they go from {min(RULES)} to {max(RULES)}",
+        )
+    return codes
 
 
 def _print(store: Store, found: list[Finding], fixed: list[str]) -> None:

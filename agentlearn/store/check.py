@@ -1,6 +1,6 @@
 """A linter for the store: what is wrong with it, a code per rule.
 
-An error is harmful or unreadable for an agent, a warning wants mending, a note is only told.
+An error is harmful or unreadable for an agent, a warning wants mending, a note is worth a look.
 What people wrote themselves is held to the format and to what must never be kept, not to our
 style. What is refused in a draft and what is found here are the same rules (`clean`).
 """
@@ -22,7 +22,7 @@ from agentlearn.store.origins import standing_of
 from agentlearn.store.places import shown_path
 from agentlearn.store.shelf import Shelf
 from agentlearn.store.similar import NEAR, likeness
-from agentlearn.store.skill import MOST_DESCRIPTION
+from agentlearn.store.skill import MOST_DESCRIPTION, extra_fields
 from agentlearn.store.store import Store
 from agentlearn.store.values import Skill
 
@@ -40,7 +40,7 @@ RULES: dict[str, tuple[str, Level]] = {
     "AL010": ("memory over its budget", "error"),
     "AL011": ("note twice", "warning"),
     "AL012": ("not readable as text", "error"),
-    "AL013": ("journal damaged", "warning"),
+    "AL013": ("journal damaged or foreign", "warning"),
     "AL014": ("change unknown to the journal", "note"),
     "AL015": ("changed by hand", "note"),
     "AL016": ("changes wait", "note"),
@@ -48,6 +48,7 @@ RULES: dict[str, tuple[str, Level]] = {
     "AL018": ("body empty or too long", "warning"),
     "AL019": ("link in the store", "warning"),
     "AL020": ("left by a crash", "warning"),
+    "AL021": ("field that no review sets", "warning"),
 }
 CODES = {"secret": "AL007", "hidden": "AL008", "order": "AL009", "encoding": "AL012"}
 """The codes of what `text_problems` finds."""
@@ -112,6 +113,10 @@ def _of(problem: Problem, path: str, text: str) -> Finding:
 def _check_journal(state: State) -> Iterator[Finding]:
     for line in state.unread:
         yield _finding("AL013", "journal.jsonl", "this line is no record: it is passed by", line)
+    if state.foreign:
+        count = len(state.foreign)
+        said = f"{count} change{'s' * (count > 1)} came from elsewhere: nothing is done by them"
+        yield _finding("AL013", "journal.jsonl", said)
     if state.unfinished is not None:
         said = f"change {state.unfinished.id} was begun and is not finished"
         yield _finding("AL020", "journal.jsonl", said)
@@ -152,19 +157,22 @@ def _check_skill(shelf: Shelf, skill: Skill) -> Iterator[Finding]:
         for problem in description_problems(skill.description):
             if problem.rule == "use-when":  # the others are problems of the format
                 said = f"the description {problem.message}"
-                yield _finding("AL003", path, said, _line_of_description(skill), style)
+                yield _finding("AL003", path, said, _line_of(skill, "description"), style)
     for problem in body_problems(skill.body):
         yield _finding("AL018", path, f"the body {problem.message}", level=style)
     for problem in text_problems(skill.text):
         yield _of(problem, path, skill.text)
     yield from _check_ids(shelf.state, path, skill)
+    if skill.is_ours and (extra := extra_fields(skill.text)):
+        said = f"it has {', '.join(extra)}, and no review wrote that: who did?"
+        yield _finding("AL021", path, said, _line_of(skill, extra[0]))
     for file in shelf.files_of(skill.folder):
         if file != "SKILL.md":
             yield from _check_file(shelf, f"skills/{skill.folder}/{file}")
 
 
-def _line_of_description(skill: Skill) -> int:
-    return skill.text.count("\n", 0, max(skill.text.find("\ndescription:") + 1, 0)) + 1
+def _line_of(skill: Skill, field: str) -> int:
+    return skill.text.count("\n", 0, max(skill.text.find(f"\n{field}:") + 1, 0)) + 1
 
 
 def _format_finding(path: str, skill: Skill) -> Finding:
@@ -173,7 +181,7 @@ def _format_finding(path: str, skill: Skill) -> Finding:
         code = "AL002"
     elif len(skill.description) > MOST_DESCRIPTION:
         code = "AL004"
-    line = _line_of_description(skill) if code == "AL004" else 1
+    line = _line_of(skill, "description") if code == "AL004" else 1
     return _finding(code, path, skill.problem or "", line)
 
 
@@ -258,4 +266,4 @@ def _check_evidence(state: State) -> Iterator[Finding]:
                 yield _finding("AL006", path, said)
     for path, ids in gone.items():
         those = f"change {min(ids)} rests" if len(ids) == 1 else f"{len(ids)} changes rest"
-        yield _finding("AL006", "journal.jsonl", f"{those} on {path}, which is gone", level="note")
+        yield _finding("AL006", "journal.jsonl", f"{those} on {path}, which is gone")

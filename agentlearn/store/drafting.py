@@ -27,6 +27,7 @@ from agentlearn.store.similar import NEAR, nearest
 from agentlearn.store.skill import (
     MOST_BODY,
     format_skill,
+    frame_of,
     like,
     name_problem,
     parse_skill,
@@ -274,6 +275,10 @@ def _with_skill(shelf: Shelf, change: Change, path: str, before: str | None, aft
         raise Refused(f"{change.name} would be no valid skill: {skill.problem}")
     if skill.changes != (*known, change.id) or skill.pinned:
         raise Refused("the metadata of a skill is not for a reviewer to change")
+    if change.reviewer != "person" and frame_of(after) != frame_of(before or ""):
+        raise Refused(
+            "in the front matter of a skill a reviewer sets its description and nothing else"
+        )
     check_description(skill.description)
     refuse("the body", body_problems(skill.body))
     stood = parse_skill(change.name, before).body if before else ""

@@ -1,7 +1,7 @@
 """What `agentlearn check` may mend by itself: nothing that a person could have meant.
 
 Leftovers of a crash go. Hidden characters and notes that stand there twice, word by word, go by a
-change like any other, which can be taken back. Skills of others, and pinned ones, stay as they are.
+change like any other, which is in the journal. Skills of others, and pinned ones, stay as they are.
 """
 
 from __future__ import annotations

@@ -22,6 +22,12 @@ HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re
 PLAIN = re.compile(r"[A-Za-z][^:#\"'\n]*[A-Za-z0-9.)]")
 WORDS_OF_YAML = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 FIELDS = {"name", "description", "license", "allowed-tools", "metadata", "compatibility"}
+OWN = (
+    r"^name:[^\n]*\n",
+    r"^description:[^\n]*\n(?:[ \t]+[^\n]*\n)*",
+    rf"^metadata:[ \t]*\n(?=[ \t]+{KEY}:[^\n]*\n(?![ \t]))",
+    rf"^[ \t]+{KEY}:[^\n]*\n",
+)
 USE_WHEN = re.compile(r"\buse\b[^.]{0,40}\b(?:when|whenever|if|for|before|after)\b", re.IGNORECASE)
 
 
@@ -88,6 +94,24 @@ def _with_metadata(text: str, key: str, value: str | None) -> str:
 
 def _spliced(text: str, at: int, length: int, new: str) -> str:
     return text[:at] + like(text, new) + text[at + length :]
+
+
+def frame_of(text: str) -> str:
+    """The front matter without what a reviewer may set: name, description, the ids of changes."""
+    head = HEAD.match(text)
+    if head is None:
+        return ""
+    fields = unix(head[1])
+    for own in OWN:
+        fields = re.sub(own, "", fields, count=1, flags=re.MULTILINE)
+    return fields
+
+
+def extra_fields(text: str) -> list[str]:
+    """The fields that no review sets: who did, a person or another tool, has to know of them."""
+    head = HEAD.match(text)
+    fields = _fields(head[1])[0] if head is not None else {}
+    return sorted(set(map(str, fields)) & (FIELDS - {"name", "description", "metadata"}))
 
 
 def parse_skill(folder: str, text: str) -> Skill:
