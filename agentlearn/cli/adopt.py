@@ -9,11 +9,10 @@ import sys
 from typing import Annotated
 
 from agentlearn.cli import options
-from agentlearn.cli.changes import diff_as_dict, print_changes, what
+from agentlearn.cli.changes import diff_as_dict, print_changes, print_conflict, what
 from agentlearn.cli.diff import FORMATS, Changes
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, budgets, open_store
-from agentlearn.guard import plain
 from agentlearn.store.history import Conflict, adopt
 
 
@@ -28,8 +27,7 @@ def main(
     try:
         made = adopt(store, changes or [], budgets())
     except Conflict as conflict:
-        if chosen == "text":
-            print(plain(conflict.diff))
+        print_conflict(conflict, chosen)
         raise
     if chosen == "json":
         state = store.state()

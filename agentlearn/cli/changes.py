@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from agentlearn.cli.output import short_id
+from agentlearn.cli.output import short_id, write_json
 from agentlearn.guard import one_line, plain
 from agentlearn.sessions.evidence import cite
-from agentlearn.store.history import show_change
+from agentlearn.store.history import Conflict, show_change
 from agentlearn.store.journal import State
 from agentlearn.store.store import Store
 from agentlearn.store.values import Change, Cited
@@ -89,6 +89,8 @@ def told_status(state: State, change: Change) -> str:
     status = state.status(change.id)
     if status == "taken back":
         return f"taken back by {state.taken_back[change.id]}"
+    if status == "foreign":
+        return "came from elsewhere"
     return "" if status == "applied" else status
 
 
@@ -100,3 +102,11 @@ def print_changes(store: Store, changes: Iterable[tuple[str, Change]]) -> None:
         print(one_line(head, 300))
         if diff := show_change(store, change):
             print(plain(diff))
+
+
+def print_conflict(conflict: Conflict, chosen: str) -> None:
+    """What stands in the way, on stdout; that it failed is said on stderr as always."""
+    if chosen == "json":
+        write_json({"error": conflict.message, "hint": conflict.hint, "diff": conflict.diff})
+    else:
+        print(plain(conflict.diff))

@@ -15,7 +15,7 @@ from agentlearn.cli import options
 from agentlearn.cli.changes import diff_as_dict, print_changes, sources, what
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, open_store
-from agentlearn.store.history import find_change
+from agentlearn.store.history import LISTS, find_change
 
 FORMATS = ("text", "json")
 Changes = Annotated[
@@ -38,7 +38,9 @@ def main(
     store = open_store(user)
     state = store.state()
     staged = state.staged
-    wanted = [find_change(staged, prefix) for prefix in changes or []] or list(staged.values())
+    wanted = [find_change(staged, prefix, LISTS) for prefix in changes or []] or list(
+        staged.values()
+    )
     if chosen == "json":
         write_json([diff_as_dict(store, state, change) for change in wanted])
         return

@@ -11,10 +11,9 @@ from typing import Annotated
 import typer
 
 from agentlearn.cli import options
-from agentlearn.cli.changes import diff_as_dict, print_changes, what
+from agentlearn.cli.changes import diff_as_dict, print_changes, print_conflict, what
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, open_store
-from agentlearn.guard import plain
 from agentlearn.store.history import Conflict, revert
 from agentlearn.store.values import Change
 
@@ -35,8 +34,7 @@ def main(
     try:
         made = revert(store, changes)
     except Conflict as conflict:
-        if chosen == "text":
-            print(plain(conflict.diff))
+        print_conflict(conflict, chosen)
         raise
     state = store.state()
     if chosen == "json":

@@ -120,5 +120,5 @@ def _print(state: State, change: Change, standing: dict[Cited, Standing]) -> Non
             print(f"    {one_line(cited.path, 500)}")
         for line in plain(cited.excerpt).strip().splitlines():
             print(f"    | {line}".rstrip())
-    if not change.evidence:
+    if not change.evidence and change.id not in state.foreign:
         print("  from no session: made by hand")

@@ -14,12 +14,16 @@ from agentlearn.errors import BadInput
 from agentlearn.store import files
 from agentlearn.store.carrying import Misfit, fitted
 from agentlearn.store.changes import Maker, draft_change
-from agentlearn.store.clean import check_clean
+from agentlearn.store.clean import text_problems
+from agentlearn.store.journal import State
 from agentlearn.store.memory import Target, memory_path
+from agentlearn.store.noting import no_secret_in
 from agentlearn.store.shelf import Shelf, text_of
 from agentlearn.store.skill import without_changes
 from agentlearn.store.store import Pen, Refused, Store, now
 from agentlearn.store.values import Change, Edit
+
+LISTS = "agentlearn diff shows what waits"
 
 
 class Conflict(Refused):
@@ -30,7 +34,9 @@ class Conflict(Refused):
         self.diff = diff
 
 
-def find_change(known: dict[str, Change], prefix: str) -> Change:
+def find_change(
+    known: dict[str, Change], prefix: str, lists: str = "agentlearn log lists them"
+) -> Change:
     """A change by its id, or by a beginning that only it has."""
     found = [change for key, change in known.items() if key.startswith(prefix)]
     exact = [change for change in found if change.id == prefix]
@@ -38,7 +44,7 @@ def find_change(known: dict[str, Change], prefix: str) -> Change:
         return (exact or found)[0]
     if not found or not prefix:
         near = difflib.get_close_matches(prefix, known, 1, cutoff=0.5)
-        hint = f"did you mean {near[0]}?" if near else "agentlearn log lists them"
+        hint = f"did you mean {near[0]}?" if near else lists
         raise BadInput(f"there is no change {prefix[:80]!r}", hint)
     ids = ", ".join(change.id for change in found[:5])
     raise BadInput(f"{prefix} fits {len(found)} changes: {ids}", "give more of the id")
@@ -66,6 +72,15 @@ def _taken_back_by_nobody(pen: Pen, prefix: str) -> Change:
     waiting = [key for key in pen.state.staged if key.startswith(prefix)]
     if waiting and not any(key.startswith(prefix) for key in known):
         raise BadInput(f"{waiting[0]} only waits", f"agentlearn discard {waiting[0]}")
+    others = pen.state.foreign
+    if prefix and not any(key.startswith(prefix) for key in known):
+        for key in others:
+            if key.startswith(prefix):
+                raise BadInput(
+                    f"{key} was not made here: it came with a journal from elsewhere, and nothing "
+                    "is done by that",
+                    f"look at what it says, and change the files by hand: agentlearn why {key}",
+                )
     change = find_change(known, prefix)
     if not pen.state.stands(change.id):
         by = pen.state.taken_back[change.id]
@@ -93,7 +108,26 @@ def _reverse(shelf: Shelf, change: Change) -> Change:
         raise _not_as_it_was_left(shelf, change, misfit) from None
     if change.moved is None:
         _leaves_nothing_behind(shelf, change, made)
+    _may_be_written(shelf, made, f"{change.id} cannot be taken back")
     return made
+
+
+def _may_be_written(shelf: Shelf, change: Change, otherwise: str) -> None:
+    """What comes into the files passes the guard, and no secret goes into the journal."""
+    from agentlearn.guard.secrets import redact
+
+    for edit in change.edits:
+        place = shelf.store.places.shown(edit.path)
+        stood = (edit.before or "").splitlines()
+        comes = [line for line in (edit.after or "").splitlines() if line not in stood]
+        wrong = next(text_problems("\n".join(comes)), None)
+        if wrong is not None:
+            raise Conflict(
+                f"{otherwise}: what would come into {place} {wrong.message}",
+                show_diff(redact(edit.before or ""), redact(edit.after or ""), place),
+                f"edit {place} by hand",
+            )
+        no_secret_in(place, edit.before)
 
 
 def _archived_again(shelf: Shelf, change: Change) -> tuple[Edit, ...]:
@@ -164,10 +198,10 @@ def adopt(
     store: Store, prefixes: list[str], budgets: dict[Target, int] | None = None
 ) -> list[Change]:
     """Make the changes that wait, all or the named ones, in the order they were staged."""
-    if not (prefixes or store.state().staged):
+    if not _waiting(store.state(), prefixes):  # where nothing waits, nothing is made either
         return []
     with store.writing() as pen:
-        waiting = _waiting(pen, prefixes)
+        waiting = _waiting(pen.state, prefixes)
         shelf = Shelf(store, pen.state, {})
         made = []
         for change in waiting:
@@ -183,10 +217,10 @@ def adopt(
 
 def discard(store: Store, prefixes: list[str]) -> list[Change]:
     """Drop changes that wait. What builds on one of them has to go with it."""
-    if not (prefixes or store.state().staged):
+    if not _waiting(store.state(), prefixes):
         return []
     with store.writing() as pen:
-        gone = _waiting(pen, prefixes)
+        gone = _waiting(pen.state, prefixes)
         shelf = Shelf(store, pen.state, {})
         for change in pen.state.staged.values():
             if change.id in {one.id for one in gone}:
@@ -207,14 +241,14 @@ def discard(store: Store, prefixes: list[str]) -> list[Change]:
     return gone
 
 
-def _waiting(pen: Pen, prefixes: list[str]) -> list[Change]:
-    staged = pen.state.staged
-    wanted = {find_change(staged, prefix).id for prefix in prefixes}
+def _waiting(state: State, prefixes: list[str]) -> list[Change]:
+    staged = state.staged
+    wanted = {find_change(staged, prefix, LISTS).id for prefix in prefixes}
     return [change for change in staged.values() if not prefixes or change.id in wanted]
 
 
 def _may_be_adopted(shelf: Shelf, change: Change) -> None:
-    """The checks that a change passed when it was drafted, on the files as they are now."""
+    """Whether its skill is still one that may be touched."""
     for edit in change.edits:
         root, name, *_ = edit.path.split("/")
         skill = shelf.skill(name) if root == "skills" else None
@@ -223,15 +257,14 @@ def _may_be_adopted(shelf: Shelf, change: Change) -> None:
             raise Refused(f"{change.id} cannot be adopted: {name} is pinned", hint)
         if skill is not None and not skill.is_ours:
             raise Refused(f"{change.id} cannot be adopted: {name} was not written by agentlearn")
-        stood = (edit.before or "").splitlines()
-        comes = [line for line in (edit.after or "").splitlines() if line not in stood]
-        check_clean("\n".join(comes))
 
 
 def _fit_to_adopt(shelf: Shelf, change: Change) -> Change:
     _may_be_adopted(shelf, change)
     try:
-        return fitted(structs.replace(change, at=now()), shelf.read)
+        made = fitted(structs.replace(change, at=now()), shelf.read)
+        _may_be_written(shelf, made, f"{change.id} cannot be adopted")
+        return made
     except Misfit as misfit:
         path = misfit.edit.path
         first = _builds_on(shelf, change, path)

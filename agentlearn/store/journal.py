@@ -2,13 +2,13 @@
 
 A line counts when its end is written. One without an end was cut by a crash before any file was
 touched; the next writer cuts it off. Lines of a newer version, damaged by hand, or naming files
-that no change may touch, are passed by and counted.
+that no change may touch, are passed by and counted. Changes without our seal came from elsewhere,
+with a clone say: they are shown, and nothing is ever done by them.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -30,7 +30,7 @@ from agentlearn.store.values import (
 )
 
 NAME = "journal.jsonl"
-Status = Literal["applied", "taken back", "staged", "discarded", "undone", "unfinished"]
+Status = Literal["applied", "taken back", "staged", "discarded", "undone", "unfinished", "foreign"]
 
 
 class State(Struct):
@@ -49,6 +49,8 @@ class State(Struct):
     taken_back: dict[str, str] = field(default_factory=dict)
     """The change that took each one back."""
     reviews: list[Reviewed] = field(default_factory=list)
+    foreign: dict[str, Change] = field(default_factory=dict)
+    """Those that were written down elsewhere: nobody here made them, and nobody takes them back."""
     unread: list[int] = field(default_factory=list)
     """The lines that are no records."""
 
@@ -75,7 +77,15 @@ class State(Struct):
         else:
             self.reviews.append(record)
 
+    def show(self, change: Change) -> bool:
+        """A change from elsewhere; False if it bears the id of one of ours."""
+        if change.id in self.seen and change.id not in self.foreign:
+            return False
+        self.foreign[change.id] = self.seen[change.id] = change
+        return True
+
     def _see(self, change: Change) -> None:
+        self.foreign.pop(change.id, None)
         self.seen.pop(change.id, None)  # one that was staged stands where it was made
         self.seen[change.id] = change
 
@@ -101,6 +111,8 @@ class State(Struct):
         return in_force
 
     def status(self, change_id: str) -> Status:
+        if change_id in self.foreign:
+            return "foreign"
         if change_id in self.changes:
             return "applied" if self.stands(change_id) else "taken back"
         if change_id in self.staged:
@@ -122,9 +134,11 @@ class Journal:
         self.path = folder.path / NAME
 
     def state(self) -> State:
-        records, unread = self._read()
-        state = fold(records)
-        state.unread = unread
+        data = files.read_bytes(self.folder, NAME) or b""
+        state = State()
+        for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n"), 1):
+            if line.strip() and not _take_line(state, line):
+                state.unread.append(number)
         return state
 
     def append(self, record: Record) -> None:
@@ -158,34 +172,23 @@ class Journal:
         except OSError as error:
             raise files.told(self.folder, NAME, error) from None
 
-    def _read(self) -> tuple[list[Record], list[int]]:
-        data = files.read_bytes(self.folder, NAME) or b""
-        decoder = msgspec.json.Decoder(Record)
-        records: list[Record] = []
-        unread: list[int] = []
-        last_is_ours = True
-        for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n"), 1):
-            if not line.strip():
-                continue
-            try:
-                record = decoder.decode(line)
-                _check_paths(record)
-                if is_sealed(line) or not isinstance(record, Staged):
-                    records.append(record)
-                else:
-                    unread.append(number)
-                if isinstance(record, Change):
-                    last_is_ours = is_sealed(line)
-            except (msgspec.MsgspecError, UnicodeError, RecursionError, AgentlearnError):
-                unread.append(number)
-        if records and not last_is_ours:
-            # A half-made change that came from elsewhere is nobody's to finish.
-            records.append(Undone(_last_change(records), "it was not begun here"))
-        return records, unread
+
+DECODER = msgspec.json.Decoder(Record)
 
 
-def _last_change(records: list[Record]) -> str:
-    return next((each.id for each in reversed(records) if isinstance(each, Change)), "")
+def _take_line(state: State, line: bytes) -> bool:
+    """Whether a line of the journal is a record, and has found its place in the state."""
+    try:
+        record = DECODER.decode(line)
+        _check_paths(record)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, AgentlearnError):
+        return False
+    if is_sealed(line):
+        state.take(record)
+        return True
+    if isinstance(record, (Change, Staged)):
+        return state.show(record.change if isinstance(record, Staged) else record)
+    return isinstance(record, Reviewed) or record.id in state.foreign
 
 
 def _write_all(handle: int, data: bytes) -> None:
@@ -212,10 +215,3 @@ def _check_paths(record: Record) -> None:
         root, *rest = files.parts_of(path)
         if root not in ("skills", "archive") or len(rest) != 1 or rest[0].startswith("."):
             raise files.Escapes(f"{path[:200]!r} is no skill of a store")
-
-
-def fold(records: Iterable[Record]) -> State:
-    state = State()
-    for record in records:
-        state.take(record)
-    return state

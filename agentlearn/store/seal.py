@@ -1,8 +1,9 @@
 """A seal on every line of a journal: it was written here, by this person.
 
 A repository may bring a `.agentlearn/journal.jsonl` of its own. What stands in it may be read and
-shown, but it must never be carried out: no half-made change is finished, and nothing that waits
-is adopted, unless the line bears the seal of a key that never leaves the person's data folder.
+shown, but it must never be carried out: no half-made change is finished, nothing that waits is
+adopted, and nothing is taken back (what "stood before" would be written), unless the line bears
+the seal of a key that never leaves the person's data folder.
 """
 
 from __future__ import annotations
