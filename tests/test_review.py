@@ -237,8 +237,49 @@ def test_tokens_are_bounded(project: Project) -> None:
     (session,) = by_model(project, *[costly] * 9, args=args)["sessions"]
     assert session["outcome"] == "exhausted"
     assert session["iterations"] == 2
-    (session,) = by_model(project, DONE, args=["--max-tokens", "10", "--force"])["sessions"]
+
+
+def test_a_model_that_was_never_asked_has_reviewed_nothing(project: Project) -> None:
+    result = by_model(project, DONE, args=["--max-tokens", "10"], code=1)
+    (session,) = result["sessions"]
     assert (session["outcome"], session["iterations"]) == ("exhausted", 0)
+    assert (result["summary"]["reviewed"], result["summary"]["failed"]) == (0, 1)
+    model = script(project.folder.parent, DONE)
+    said = call("review", project.path, "--model", model, "--max-tokens", "10", code=1).stderr
+    assert "error: session s1: the model was not asked" in said
+    assert by_model(project, DONE)["summary"]["reviewed"] == 1
+
+
+@pytest.mark.parametrize("why", ["secret", "link", "full"])
+def test_a_store_that_takes_nothing_was_not_reviewed_into(
+    project: Project, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    memory = project.folder / ".agentlearn/memory"
+    memory.parent.mkdir()
+    if why == "link":
+        (project.folder / "elsewhere").mkdir()
+        memory.symlink_to(project.folder / "elsewhere")
+    else:
+        memory.mkdir()
+        text = f"- token {'gh'}p_{'a1B2' * 9}\n" if why == "secret" else f"- {'y ' * 1100}\n"
+        (memory / "MEMORY.md").write_text(text)
+    for code, run in ((1, review), (1, lambda *args, code: by_model(
+        project, calls(note_call()), DONE, code=code))):  # fmt: skip
+        result = run(project.path, code=code)
+        assert [each["outcome"] for each in result["sessions"]] == ["failed"]
+        assert result["summary"]["reviewed"] == 0
+    memory.unlink() if why == "link" else (memory / "MEMORY.md").unlink()
+    assert review(project.path)["summary"] == {
+        "sessions": 1, "reviewed": 1, "skipped": 0, "failed": 0, "changes": 1,
+    }  # fmt: skip
+
+
+def test_a_batch_of_which_the_store_took_a_part_exits_5(project: Project) -> None:
+    (project.folder / ".agentlearn/memory").mkdir(parents=True)
+    (project.folder / ".agentlearn/memory/MEMORY.md").write_text(f"- {'y ' * 1100}\n")
+    quiet = session_of(project, "quiet", [("user", "hello")], 12)
+    result = review(project.path, quiet, code=5)
+    assert (result["summary"]["reviewed"], result["summary"]["failed"]) == (1, 1)
 
 
 def test_a_model_that_fails_keeps_what_was_written_and_exits_4(project: Project) -> None:
@@ -271,14 +312,39 @@ def test_a_run_that_stops_says_how_much_it_did_not_try(project: Project) -> None
     model = script(project.folder.parent, *[{"fail": "gone"}] * 6)
     said = call("review", *paths, "--model", model, "--events", "-", code=4).stderr
     assert said.endswith(
-        "reviewed 0 of 3 sessions: 0 changes made\n  not reviewed to the end: 3\n"
-        "stopped: the model failed; 3 files after it not tried\n"
+        "reviewed 0 of 6 sessions: 0 changes made\n  not reviewed to the end: 3\n"
+        "  not tried: 3, because the model failed\n"
     )
+    assert "error: session t2: gone\n" in said
     events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     reading = [event for event in events if event.get("status") == "reading"]
     assert [(event["iteration"], event["max_iterations"]) for event in reading] == [
         (1, 6), (2, 6), (3, 6),
     ]  # fmt: skip
+
+
+def test_the_summary_counts_everything(project: Project) -> None:
+    quiet = session_of(project, "quiet", [("user", "hello")], 2)
+    both = [*session_lines(id="x1"), *session_lines(id="x2"), *session_lines(id="x3")]
+    several = lines_file(project.folder / "several.jsonl", both)
+    broken = project.folder / "broken.jsonl.gz"
+    broken.write_bytes(b"\x1f\x8b\x08junk")
+    for path in (quiet, broken):  # they have no times in them, and come first
+        os.utime(path, (1_000_000, 1_000_000))
+    paths = [project.path, quiet, several, broken]
+    for number in range(2):
+        head = {"id": f"z{number}", "started_at": "2026-12-01T09:00:00Z"}
+        paths.append(lines_file(project.folder / f"z{number}.jsonl", session_lines(**head)))
+    replies = [DONE, *[{"fail": "gone"}] * 9]
+    model = script(project.folder.parent, *replies)
+    result = call("review", *paths, "--model", model, "--format", "json", code=4)
+    assert json.loads(result.stdout)["summary"] == {
+        "sessions": 8, "reviewed": 1, "skipped": 3, "failed": 4, "changes": 0,
+    }  # fmt: skip
+    assert "reviewed 1 of 8 sessions: 0 changes made\n" in result.stderr
+    for line in ("not reviewed: 1, because it made too few", "not reviewed to the end: 3",
+                 "not read: 1, see", "not tried: 2, because the model failed"):  # fmt: skip
+        assert f"  {line}" in result.stderr
 
 
 def test_twenty_calls_at_once_are_all_answered(project: Project) -> None:
@@ -449,6 +515,47 @@ def test_sessions_are_reviewed_in_the_order_of_time(project: Project) -> None:
     assert result["summary"]["changes"] == 1  # the second and third say the same
 
 
+def test_the_order_of_time_knows_zones(project: Project) -> None:
+    zones = {"a": "2026-10-02T08:00:00+09:00", "b": "2026-10-01T22:00:00Z",
+             "c": "2026-10-01T19:00:00-05:00"}  # fmt: skip
+    for name, time_ in zones.items():
+        lines_file(project.folder / f"{name}.jsonl", session_lines(id=name, started_at=time_))
+    result = review(*(project.folder / f"{name}.jsonl" for name in "cab"))
+    assert [session["id"] for session in result["sessions"]] == ["b", "a", "c"]
+    both = [*session_lines(id="late", started_at=zones["a"]),
+            *session_lines(id="early", started_at=zones["b"])]  # fmt: skip
+    path = lines_file(project.folder / "both.jsonl", both)
+    assert [session["id"] for session in review(path)["sessions"]] == ["early", "late"]
+
+
+def test_what_began_when_is_for_its_reader_to_say(project: Project) -> None:
+    """Documents keep their times in all shapes; a file may have been copied in any order."""
+
+    def trajectory(name: str, seconds: int) -> Path:
+        reply = {"role": "assistant", "content": "```bash\nls\n```",
+                 "extra": {"response": {"created": seconds}}}  # fmt: skip
+        document = {
+            "info": {"exit_status": "Submitted", "mini_version": "1.0"},
+            "trajectory_format": "mini-swe-agent-1",
+            "messages": [
+                {"role": "system", "content": "x"},
+                {"role": "user", "content": name},
+                reply,
+            ],
+        }
+        path = project.folder / f"{name}.traj.json"
+        path.write_text(json.dumps(document))
+        return path
+
+    first, second = trajectory("first", 1_760_000_000), trajectory("second", 1_770_000_000)
+    os.utime(first, (2_000_000_000, 2_000_000_000))
+    os.utime(second, (1_000_000_000, 1_000_000_000))
+    result = review(second, first, "--force", "--dry-run")
+    assert [Path(session["path"]).name for session in result["sessions"]] == [
+        first.name, second.name,
+    ]  # fmt: skip
+
+
 def test_sessions_of_one_file_are_put_in_order_too(project: Project) -> None:
     late = session_lines(id="late", started_at="2026-10-03T09:00:00Z")
     early = session_lines(id="early", started_at="2026-10-01T09:00:00Z")
@@ -528,6 +635,44 @@ def test_events_may_go_to_stderr(project: Project) -> None:
     result = call("review", project.path, "--events", "-", "--format", "json")
     json.loads(result.stdout)
     assert '"type":"completion"' in result.stderr
+
+
+def test_events_on_a_terminal_are_lines_and_nothing_else(project: Project) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    model = script(project.folder.parent, {"sleep_seconds": 0.5, **DONE})
+    command = [sys.executable, "-m", "agentlearn", "review", str(project.path), "--model", model,
+               "--format", "json", "--events", "-"]  # fmt: skip
+    process = subprocess.Popen(
+        command, cwd=project.folder, stdout=subprocess.DEVNULL, stderr=theirs,
+        stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            some = os.read(ours, 65536)
+        except OSError:
+            break
+        said += some
+    assert process.wait() == 0
+    assert b"\x1b" not in said
+    events = [json.loads(line) for line in said.splitlines() if line.startswith(b"{")]
+    assert [event["type"] for event in events] == ["review_started", "progress", "completion"]
+
+
+def test_an_id_acts_nowhere(project: Project) -> None:
+    secret = f"{'gh'}p_{'a1B2' * 9}"
+    lines = session_lines(id=f"evil\x1b[31m\u202e{secret}")
+    path = lines_file(project.folder / "evil.jsonl", lines)
+    result = call("review", path, "--format", "json")
+    (session,) = json.loads(result.stdout)["sessions"]
+    assert session["id"] == "evil\\u202e[secret: github-token]"
+    assert {each["session"] for change in session["changes"] for each in change["evidence"]} == {
+        session["id"]
+    }
+    assert secret not in call("review", path, "--force").stdout
 
 
 def test_events_that_cannot_be_written_are_an_error(project: Project) -> None:

@@ -387,7 +387,7 @@ def test_a_folder_that_may_not_be_written(open_folder: Path):
         said = run_as(code, project, nobody=True)
     finally:
         (store.places.skills / "run-tests").chmod(0o755)
-    assert said.startswith("Refused 1 cannot use"), said
+    assert said.startswith("Blocked 1 cannot use"), said
     assert store.read("skills/run-tests/SKILL.md") == before
     state = store.state()
     assert len(state.undone) == 1 and state.unfinished is None

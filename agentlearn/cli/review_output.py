@@ -7,12 +7,18 @@ from typing import Any
 
 from agentlearn.cli.output import json_line, write_bytes, write_json
 from agentlearn.guard import one_line, plain
+from agentlearn.guard.secrets import redact
 from agentlearn.review.review import Report
 from agentlearn.review.tools import Attempt
 from agentlearn.sessions.evidence import cite
 from agentlearn.store.history import show_diff
 from agentlearn.store.shelf import Mode
 from agentlearn.store.store import Store
+
+
+def shown_id(session_id: str) -> str:
+    """An id is what a transcript says it is: it may hold anything."""
+    return plain(redact(session_id))
 
 
 class Printer:
@@ -26,15 +32,17 @@ class Printer:
         self.sessions = self.reviewed = self.skipped = self.failed = self.changes = 0
         self.reasons: dict[str, int] = {}
         self.stopped = ""
+        self.untried = 0
+        """Files and sessions that a run which stopped did not come to."""
+        self.unread = 0
+        """Files that were asked for and could not be read."""
 
     def made(self, attempt: Attempt) -> None:
         self.changes += attempt.change is not None
 
-    def stop(self, why: str, unopened: int) -> None:
-        """The run ends before its end: `unopened` files were not come to."""
-        self.stopped = f"stopped: {why}"
-        if unopened:
-            self.stopped += f"; {unopened} file{'s' * (unopened > 1)} after it not tried"
+    def stop(self, why: str, untried: int) -> None:
+        """The run ends before its end."""
+        self.stopped, self.untried = why, untried
 
     def add(self, report: Report) -> None:
         self.sessions += 1
@@ -42,7 +50,7 @@ class Printer:
             self.skipped += 1
             group = report.gate.group
             self.reasons[group] = self.reasons.get(group, 0) + 1
-        elif report.ended.outcome in ("failed", "aborted"):
+        elif report.ended.error is not None or report.ended.outcome in ("failed", "aborted"):
             self.failed += 1
         else:
             self.reviewed += 1
@@ -56,10 +64,10 @@ class Printer:
 
     def finish(self) -> None:
         summary = {
-            "sessions": self.sessions,
+            "sessions": self.all,
             "reviewed": self.reviewed,
-            "skipped": self.skipped,
-            "failed": self.failed,
+            "skipped": self.skipped + self.untried,
+            "failed": self.failed + self.unread,
             "changes": self.changes,
         }
         if self.chosen == "json":
@@ -67,19 +75,26 @@ class Printer:
         sys.stdout.flush()
         self._tell()
 
+    @property
+    def all(self) -> int:
+        """What nobody looked into counts as one session a file."""
+        return self.sessions + self.untried + self.unread
+
     def _tell(self) -> None:
         """How many of how many were covered, and why the others were not."""
-        if not self.sessions:
+        if not self.all:
             return
         how = {"apply": "made", "stage": "staged", "dry-run": "that would be made"}[self.mode]
         changes = f"{self.changes} change{'' if self.changes == 1 else 's'} {how}"
-        print(f"reviewed {self.reviewed} of {self.sessions} sessions: {changes}", file=sys.stderr)
+        print(f"reviewed {self.reviewed} of {self.all} sessions: {changes}", file=sys.stderr)
         for reason, count in sorted(self.reasons.items(), key=lambda item: -item[1])[:5]:
             print(f"  not reviewed: {count}, because {reason}", file=sys.stderr)
         if self.failed:
             print(f"  not reviewed to the end: {self.failed}", file=sys.stderr)
-        if self.stopped:
-            print(self.stopped, file=sys.stderr)
+        if self.unread:
+            print(f"  not read: {self.unread}, see the errors above", file=sys.stderr)
+        if self.untried:
+            print(f"  not tried: {self.untried}, because {self.stopped}", file=sys.stderr)
         if self.mode == "stage" and self.changes:
             print("hint: agentlearn diff shows them, agentlearn adopt makes them", file=sys.stderr)
 
@@ -87,7 +102,7 @@ class Printer:
         session, ended = report.session, report.ended
         usage = ended.usage if ended is not None else None
         return {
-            "id": session.id,
+            "id": shown_id(session.id),
             "path": session.path,
             "dialect": session.dialect,
             "gate": {"passed": report.gate.passed, "reason": report.gate.reason},
@@ -115,7 +130,7 @@ class Printer:
             "reason": attempt.reason,
             "evidence": [
                 {
-                    "session": cited.session,
+                    "session": shown_id(cited.session),
                     "path": path,
                     "start": cited.start,
                     "end": cited.end,
@@ -128,7 +143,7 @@ class Printer:
 
     def _as_text(self, report: Report) -> str:
         session = report.session
-        head = f"{one_line(session.id, 60)} ({session.dialect})"
+        head = f"{one_line(shown_id(session.id), 60)} ({session.dialect})"
         if report.ended is None:
             return f"{head}: not reviewed, {plain(report.gate.reason)}\n"
         made = [attempt for attempt in report.attempts if attempt.change is not None]

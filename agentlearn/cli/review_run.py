@@ -6,35 +6,35 @@ three times in a row: then what is left is told, not tried.
 
 from __future__ import annotations
 
-import re
+import io
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from agentlearn.cli.app import INTERRUPTED, complain
-from agentlearn.cli.load import Loader
-from agentlearn.cli.review_output import Printer
+from agentlearn.cli.load import PART_FAILED, Loader
+from agentlearn.cli.review_output import Printer, shown_id
 from agentlearn.config import Settings
 from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.events import Emit, EventLog, Progress, new_trace_id, tee
-from agentlearn.guard import plain
+from agentlearn.guard import one_line, plain
 from agentlearn.models.model import Model
 from agentlearn.review.by_model import Limits, load_prompt
 from agentlearn.review.review import Plan, Reviewing
+from agentlearn.sessions.detect import detect
 from agentlearn.sessions.discover import HEAD, changed_at
+from agentlearn.sessions.read import read_sessions
 from agentlearn.sessions.select import Candidate
 from agentlearn.sessions.source import Source
+from agentlearn.sessions.text import parse_time
 from agentlearn.sessions.values import Session
 from agentlearn.store.shelf import Desk, Mode
 from agentlearn.store.store import Store
 
-MODEL_FAILED, CHANGES_WAIT = 4, 3
+FAILED, MODEL_FAILED, CHANGES_WAIT = 1, 4, 3
 MOST_FAILURES = 3
 SORTED_UP_TO = 64 * 1024 * 1024
 """The sessions of a larger file are reviewed in the order they stand in."""
-TIME = re.compile(
-    rb'"(?:timestamp|started_at|startTime|created_at|created|at|start_time)"\s*:\s*"'
-    rb"(\d{4}-\d\d-\d\dT[\d:.]+)"
-)
 
 
 def mode_of(dry_run: bool, stage: bool) -> Mode:
@@ -90,7 +90,7 @@ def event_sink(wanted: str | None, store: Store, mode: Mode) -> Emit:
         with store.writing():  # what cannot be written to is told before a model is paid
             pass
         sinks.append(EventLog(store.places.events, failed=_warn, follow_links=False))
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and wanted != "-":  # there the events themselves tell how far it is
         from agentlearn.cli.progress import live_status
 
         sinks.append(live_status())
@@ -108,60 +108,97 @@ def _warn(error: AgentlearnError) -> None:
 
 def review_all(loader: Loader, reviewing: Reviewing, printer: Printer) -> int:
     """Review what was loaded; the exit code that fits, before what went wrong with files."""
-    failures, code = 0, 0
-    trace_id = new_trace_id()
-    for session in in_time_order(loader):
-        if len(loader.in_line) > 1:
-            reviewing.emit(Progress(trace_id, loader.opened, len(loader.in_line), "reading"))
-        report = reviewing.review(session, printer.made)
-        printer.add(report)
-        ended = report.ended
-        if ended is None:
-            continue
-        if ended.outcome == "aborted":
-            printer.stop("interrupted", loader.unopened)
-            return INTERRUPTED
-        failures = failures + 1 if ended.outcome == "failed" else 0
-        if ended.error is not None:
-            complain(ended.error)
-            code = max(code, ended.error.exit_code)
-            is_final = getattr(ended.error, "is_final", True)  # a store that fails goes on failing
-            if is_final or failures == MOST_FAILURES:
-                who = "the model" if code == MODEL_FAILED else "the store"
-                printer.stop(f"{who} failed", loader.unopened)
-                break
+    left = 0
+    try:
+        code, failures = 0, 0
+        trace_id = new_trace_id()
+        for session, left in in_time_order(loader):
+            if len(loader.in_line) > 1:
+                reviewing.emit(Progress(trace_id, loader.opened, len(loader.in_line), "reading"))
+            report = reviewing.review(session, printer.made)
+            printer.add(report)
+            ended = report.ended
+            if ended is None:
+                continue
+            if ended.outcome == "aborted":
+                raise KeyboardInterrupt
+            failures = failures + 1 if ended.outcome == "failed" else 0
+            if ended.error is not None:
+                complain_of(session, ended.error)
+                code = max(code, ended.error.exit_code)
+                is_final = getattr(ended.error, "is_final", True)  # a full disk stays full
+                if is_final or failures == MOST_FAILURES:
+                    who = "the model" if code == MODEL_FAILED else "the store"
+                    printer.stop(f"{who} failed", left + loader.unopened)
+                    break
+    except KeyboardInterrupt:
+        printer.stop("it was interrupted", left + loader.unopened)
+        return INTERRUPTED
+    finally:
+        printer.unread = loader.bad + loader.broken
+    if code == FAILED and printer.reviewed:
+        return PART_FAILED
     if code:
         return code
     return CHANGES_WAIT if printer.mode == "stage" and printer.changes else 0
 
 
-def in_time_order(loader: Loader) -> Iterator[Session]:
-    """The sessions as they happened, as far as their files tell before they are read."""
-    loader.candidates.sort(key=_began)
+def complain_of(session: Session, error: AgentlearnError) -> None:
+    """In a batch, an error without a name is nobody's."""
+    complain(AgentlearnError(f"session {one_line(shown_id(session.id), 60)}: {error}", error.hint))
+
+
+def in_time_order(loader: Loader) -> Iterator[tuple[Session, int]]:
+    """The sessions as they happened, each with the number of those after it in its file.
+
+    Files are put in order by when their first session began, those that hold several once more.
+    """
+    if len(loader.candidates) > 1:
+        began = {candidate: _began(candidate) for candidate in loader.candidates}
+        loader.candidates.sort(key=lambda candidate: began[candidate])
     for candidate in loader.in_turn(bar=False):  # the events tell how far it is
         found = loader.of(candidate)
         path = candidate.path
         if path is None or not path.is_file() or path.stat().st_size > SORTED_UP_TO:
-            yield from found
+            yield from ((session, 0) for session in found)
         else:
-            yield from sorted(found, key=lambda session: session.started_at or "")
+            sessions = sorted(found, key=lambda session: _moment(session.started_at) or 0.0)
+            for number, session in enumerate(sessions, 1):
+                yield session, len(sessions) - number
 
 
-def _began(candidate: Candidate) -> str:
+def _began(candidate: Candidate) -> float:
+    """When the first session of a file began, as its reader says; else when it was written."""
     path = candidate.path
     if path is None or candidate.problem is not None:
-        return ""
+        return 0.0
     try:
-        with Source(path) as source:
-            found = TIME.search(source.stream.peek(HEAD))
-        if found:
-            return found[1].decode()
-        return _as_time(changed_at(path))
-    except (OSError, BadInput, EOFError):
-        return ""
+        starts = _starts(path)
+    except Exception:  # told when it is read
+        starts = []
+    return min(starts) if starts else changed_at(path)
 
 
-def _as_time(seconds: float) -> str:
-    from datetime import UTC, datetime
+def _starts(path: Path) -> list[float]:
+    """Of a file of lines the head is enough; a document that is not too large is read twice."""
+    with Source(path) as source:
+        is_lines = detect(source.stream).layout == "lines"
+        head = source.stream.peek(HEAD)
+        is_whole = len(head) < HEAD
+        if is_lines and not is_whole:
+            head = head[: head.rfind(b"\n") + 1] or head
+            with Source(path, io.BytesIO(head)) as first:
+                return _times(first)
+        if is_whole or path.stat().st_size <= SORTED_UP_TO:
+            return _times(source)
+    return []
 
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+def _times(source: Source) -> list[float]:
+    found = (_moment(session.started_at) for session in read_sessions(source))
+    return [moment for moment in found if moment is not None]
+
+
+def _moment(time: str | None) -> float | None:
+    moment = parse_time(time)
+    return moment.timestamp() if moment is not None else None

@@ -31,6 +31,7 @@ from agentlearn.sessions.text import parse_time, seconds_between
 from agentlearn.sessions.values import Session
 
 FORMATS = ("text", "json", "jsonl", "csv")
+EARLIEST = datetime.min.replace(tzinfo=UTC)
 COLUMNS = (
     "id", "dialect", "path", "agent", "model", "goal", "started_at", "ended_at",
     "duration_seconds", "messages", "calls", "results", "errors", "rejections", "interruptions",
@@ -176,7 +177,8 @@ def _is_wanted(session: Session, after: datetime | None, agent: str | None) -> b
 def _print_table(rows: list[dict[str, Any]], projects: list[str] | None) -> None:
     """Oldest first; with every project's sessions, each with its own."""
     shown = []
-    for place in sorted(range(len(rows)), key=lambda place: rows[place]["started_at"] or ""):
+    began = [parse_time(row["started_at"]) for row in rows]
+    for place in sorted(range(len(rows)), key=lambda place: began[place] or EARLIEST):
         row = rows[place]
         shown.append(
             [

@@ -41,6 +41,12 @@ class Ended(Struct, frozen=True):
     error: AgentlearnError | None = None
 
 
+class NotDone(AgentlearnError):
+    """A review that could not happen; the next session may fare better."""
+
+    is_final = False
+
+
 class Limits(Struct, frozen=True):
     max_iterations: int
     max_tokens: int
@@ -103,7 +109,8 @@ def review_by_model(
             asking = sum(map(_tokens, messages))
             room = limits.max_tokens - spent - asking
             if room < 1:
-                return Ended("exhausted", rounds, usage, "max_tokens")
+                never = None if rounds else _too_small(limits.max_tokens, asking)
+                return Ended("exhausted", rounds, usage, "max_tokens", never)
             rounds += 1
             emit(Progress(trace_id, rounds, limits.max_iterations, "asking"))
             reply = model.ask(messages, schemas, min(room, MOST_OUTPUT_TOKENS))
@@ -127,6 +134,14 @@ def review_by_model(
         return Ended("failed", rounds, usage, "model", error)
     except KeyboardInterrupt:
         return Ended("aborted", rounds, usage, "interrupted")
+
+
+def _too_small(max_tokens: int, asking: int) -> NotDone:
+    return NotDone(
+        f"the model was not asked: the first question takes about {asking} tokens, "
+        f"and it may use {max_tokens}",
+        f"--max-tokens {max(4 * asking, 10_000)}, or a smaller --max-chars",
+    )
 
 
 def _tokens(said: Said) -> int:

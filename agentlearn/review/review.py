@@ -24,6 +24,7 @@ from agentlearn.review.by_model import (
     CHARS_PER_TOKEN,
     Ended,
     Limits,
+    NotDone,
     first_messages,
     render_for_review,
     review_by_model,
@@ -70,6 +71,15 @@ class Report(Struct, frozen=True):
     @property
     def outcome(self) -> str:
         return "skipped" if self.ended is None else self.ended.outcome
+
+
+def _judged(ended: Ended, attempts: list[Attempt]) -> Ended:
+    """A review of which the store could take nothing has not happened, whoever says it has."""
+    blocked = [attempt for attempt in attempts if attempt.blocked]
+    if ended.error is not None or not blocked or any(attempt.change for attempt in attempts):
+        return ended
+    error = NotDone(blocked[0].reason or "the store could not take it")
+    return structs.replace(ended, outcome="failed", reason="store", error=error)
 
 
 class Reviewing:
@@ -121,8 +131,9 @@ class Reviewing:
         )
         ended = Ended("aborted", 0, Usage(), "interrupted")
         try:
-            ended = self._ask(clean, tools, trace_id)
-            if self.desk.mode != "dry-run" and ended.outcome != "failed" and ended.reason in KEPT:
+            ended = _judged(self._ask(clean, tools, trace_id), tools.attempts)
+            is_whole = ended.error is None and ended.reason in KEPT
+            if self.desk.mode != "dry-run" and is_whole:
                 self._remember(clean, ended, tools)
         except AgentlearnError as error:
             ended = Ended("failed", ended.iterations, ended.usage, "store", error)

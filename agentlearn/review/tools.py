@@ -37,7 +37,7 @@ from agentlearn.store.memory import SEEN, Target
 from agentlearn.store.shelf import STATUS, Desk, Shelf
 from agentlearn.store.similar import roots
 from agentlearn.store.skill import parse_skill
-from agentlearn.store.store import Refused
+from agentlearn.store.store import Blocked, Refused
 from agentlearn.store.uninterrupted import uninterrupted
 from agentlearn.store.values import Change, Cited
 
@@ -58,6 +58,8 @@ class Attempt(Struct, frozen=True):
     reason: str | None = None
     change: Change | None = None
     evidence: tuple[Cited, ...] = ()
+    blocked: bool = False
+    """Refused by the state of the store, not for what it says."""
 
 
 class Tools:
@@ -231,9 +233,11 @@ class Tools:
                         put(change)
                         self._made(kind, action, change, evidence)
         except (Refused, BadInput) as error:
-            shown = redact(said)[:2000]
+            shown, why = redact(said)[:2000], error.message
+            # What is wrong with the arguments is a Refused; only files of the store are bad input.
+            blocked = isinstance(error, (Blocked, BadInput))
             self._note(
-                Attempt(kind, action, name[:80], shown, "refused", error.message, None, evidence)
+                Attempt(kind, action, name[:80], shown, "refused", why, None, evidence, blocked)
             )
             raise
         if change is None:

@@ -15,7 +15,7 @@ from agentlearn.store.memory import (
     with_note,
 )
 from agentlearn.store.shelf import Shelf
-from agentlearn.store.store import Refused
+from agentlearn.store.store import Blocked, Refused
 from agentlearn.store.values import Change, Edit
 
 MOST_NOTE = 400
@@ -84,7 +84,7 @@ def no_secret_in(path: str, before: str | None) -> None:
     from agentlearn.guard.secrets import has_secret
 
     if before and has_secret(before):
-        raise Refused(f"{path} holds what looks like a secret: agentlearn check tells where")
+        raise Blocked(f"{path} holds what looks like a secret: agentlearn check tells where")
 
 
 def _note(text: str, seen: bool) -> str:
@@ -100,7 +100,7 @@ def _note(text: str, seen: bool) -> str:
 def _check_budget(target: Target, before: str | None, after: str, budget: int) -> None:
     if len(after) > budget:
         have = len(before or "")
-        raise Refused(
+        raise Blocked(
             f"{target}.md is full: {have} of {budget} characters, and this needs "
             f"{len(after) - have} more: replace or remove a note first"
         )

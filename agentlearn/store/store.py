@@ -30,6 +30,10 @@ class Refused(AgentlearnError):
     """A change that a check refuses: an answer for the reviewer, an error for a person."""
 
 
+class Blocked(Refused):
+    """Nothing is wrong with the change: the store, as it is, cannot take it."""
+
+
 class Store:
     """A store that may be read by anyone at any time; `writing` gives the pen."""
 
@@ -128,7 +132,7 @@ class Pen:
                 return
             self._take_back(change)
             self._record(Undone(change.id, problem))
-        raise Refused(problem)
+        raise Blocked(problem)
 
     def stage(self, change: Change) -> None:
         self._record(Staged(change))
