@@ -66,7 +66,7 @@ def told_secrets(folded: str, lowered: str) -> Iterator[tuple[str, int, int]]:
         while at >= 0:
             found = pattern.match(lowered, at)
             end = found.end() if found else at + len(literal)
-            if found and _is_word(lowered, at):
+            if found and _begins(folded, at):
                 yield from _around(folded, at, end, kind)
             at = lowered.find(literal, end)
 
@@ -80,16 +80,20 @@ def told_abroad(text: str) -> Iterator[tuple[str, int, int]]:
             at = text.find(word, at + len(word))
 
 
-def _is_word(lowered: str, at: int) -> bool:
-    """`db_password` and `password`, not `bypass`, `monkey` and `compass`; nor `public key`."""
-    if at and lowered[at - 1].isalnum() and not LINE_END.fullmatch(lowered[max(0, at - 2) : at]):
-        return False
-    before = WORD.findall(lowered[max(0, at - 14) : at])
-    return not before or LEADS_AWAY.match(before[-1].rstrip("_-")) is None
+def _begins(folded: str, at: int) -> bool:
+    """`password`, `db_password` and `dbPassword`, not `bypass`, `monkey` and `compass`."""
+    if at == 0 or not folded[at - 1].isalnum() or folded[at].isupper():
+        return True
+    return LINE_END.fullmatch(folded, max(0, at - 2), at) is not None
 
 
 def _around(text: str, at: int, end: int, kind: str) -> Iterator[tuple[str, int, int]]:
+    if not MIXED.search(text, max(0, at - 120), end + WITH_LINES):
+        return
     before = text[max(0, at - 120) : at]
+    leads = WORD.findall(before[-14:])
+    if leads and LEADS_AWAY.match(leads[-1].rstrip("_-").lower()):
+        return  # a public key
     if (" is " in before or " as " in before or "(" in before[-40:]) and MIXED.search(before):
         named = IS_NAMED.search(before)
         if named and is_made(named["value"], told=True):
