@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from agentlearn.errors import BadInput
-from agentlearn.store import drafting, history
+from agentlearn.store import drafting
+from agentlearn.store.differences import Conflict, find_change, show_change
 from agentlearn.store.drafting import Maker
-from agentlearn.store.history import Conflict, adopt, discard, revert
+from agentlearn.store.history import adopt, discard, revert
 from agentlearn.store.shelf import Desk
 from agentlearn.store.store import Refused, Store
 from tests.stores import assert_whole, make, make_note, make_skill, new_store, tree
@@ -246,7 +247,7 @@ def test_ids_that_name_no_change(store: Store):
             revert(store, [prefix])
     many = dict.fromkeys(("abc1", "abc2"), change)
     with pytest.raises(BadInput, match="fits 2 changes: "):
-        history.find_change(many, "abc")
+        find_change(many, "abc")
 
 
 def test_several_are_taken_back_as_a_whole_or_not_at_all(store: Store):
@@ -411,7 +412,7 @@ def test_a_change_is_shown_as_a_diff(store: Store, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(store.places.home)
     make_skill(store)
     change = make_note(store, "one")
-    assert history.show_change(store, change) == (
+    assert show_change(store, change) == (
         "--- /dev/null\n+++ b/.agentlearn/memory/MEMORY.md\n@@ -0,0 +1,3 @@\n"
         "+# Memory: this project\n+\n+- one"
     )

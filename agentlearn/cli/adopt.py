@@ -13,7 +13,8 @@ from agentlearn.cli.changes import diff_as_dict, print_changes, print_conflict, 
 from agentlearn.cli.diff import FORMATS, Changes
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, budgets, open_store
-from agentlearn.store.history import Conflict, adopt
+from agentlearn.store.differences import Conflict
+from agentlearn.store.history import adopt
 
 
 def main(

@@ -8,7 +8,7 @@ from typing import Any
 from agentlearn.cli.output import short_id, write_json
 from agentlearn.guard import one_line, plain
 from agentlearn.sessions.evidence import cite
-from agentlearn.store.history import Conflict, show_change
+from agentlearn.store.differences import Conflict, show_change
 from agentlearn.store.journal import State
 from agentlearn.store.store import Store
 from agentlearn.store.values import Change, Cited

@@ -15,7 +15,7 @@ from agentlearn.cli import options
 from agentlearn.cli.changes import diff_as_dict, print_changes, sources, what
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, open_store
-from agentlearn.store.history import LISTS, find_change
+from agentlearn.store.differences import LISTS, find_change
 
 FORMATS = ("text", "json")
 Changes = Annotated[

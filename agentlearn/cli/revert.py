@@ -14,7 +14,8 @@ from agentlearn.cli import options
 from agentlearn.cli.changes import diff_as_dict, print_changes, print_conflict, what
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, open_store
-from agentlearn.store.history import Conflict, revert
+from agentlearn.store.differences import Conflict
+from agentlearn.store.history import revert
 from agentlearn.store.values import Change
 
 FORMATS = ("text", "json")

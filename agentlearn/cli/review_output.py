@@ -11,7 +11,7 @@ from agentlearn.guard.secrets import redact
 from agentlearn.review.review import Report
 from agentlearn.review.tools import Attempt
 from agentlearn.sessions.evidence import cite
-from agentlearn.store.history import show_diff
+from agentlearn.store.differences import show_diff
 from agentlearn.store.shelf import Mode
 from agentlearn.store.store import Store
 

@@ -18,7 +18,7 @@ from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, open_store
 from agentlearn.errors import BadInput
 from agentlearn.guard import one_line, plain
-from agentlearn.store.history import find_change
+from agentlearn.store.differences import find_change
 from agentlearn.store.journal import State
 from agentlearn.store.memory import TARGETS, memory_path, notes_of
 from agentlearn.store.origins import Standing, changes_of, standing_of, writers_of

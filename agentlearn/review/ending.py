@@ -1,7 +1,8 @@
 """How a session ended, where nobody gave a verdict: what was not brought to its end proves no way.
 
 An interruption that nothing followed, a call that never came back, and a last run that failed say
-enough. What a session was about is what it ran most, and its tests.
+enough. What a session was about is what it ran most, and its tests. Such a session may teach a
+pitfall, never steps.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from agentlearn.review.runs import Run, runs_of
 from agentlearn.rewards.rules import compiled_rules, load_rules
 from agentlearn.sessions.values import Call, Message, Result, Session, Signal
 
+NUMBERED = re.compile(r"(?:^|\s)\d{1,2}[.)] (?=\S)", re.MULTILINE)
+HEADING = re.compile(r"#{1,6} ")
+BULLET = re.compile(r"\s*[-*+] ")
 UNFINISHED = ("failure", "aborted", "in_progress")
 LAST_WORDS = re.compile(
     r"(?i)finish|submit|complet|\bdone\b|exit|respond|answer|think|message|todo"
@@ -68,3 +72,16 @@ def _failed_at_last(runs: list[Run]) -> Run | None:
 def _about(run: Run) -> str:
     """Variants of one thing are one: `pytest` and `make test`."""
     return run.topic if run.topic != "commands" else run.plain
+
+
+def is_workflow(text: str) -> bool:
+    """Steps: numbered ones, or a list that does not stand under a heading for pitfalls."""
+    if len(NUMBERED.findall(text)) > 1:
+        return True
+    under_pitfalls = False
+    for line in text.splitlines():
+        if HEADING.match(line):
+            under_pitfalls = "pitfall" in line.lower()
+        elif BULLET.match(line) and not under_pitfalls and "\n" in text.strip():
+            return True
+    return False

@@ -7,7 +7,6 @@ are bound by the same checks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -27,7 +26,7 @@ from agentlearn.review.arguments import (
     parsed,
     schemas,
 )
-from agentlearn.review.ending import unfinished
+from agentlearn.review.ending import is_workflow, unfinished
 from agentlearn.review.ground import Ground, Standing
 from agentlearn.review.support import supports
 from agentlearn.sessions.values import Session
@@ -41,9 +40,6 @@ from agentlearn.store.store import Blocked, Refused
 from agentlearn.store.uninterrupted import uninterrupted
 from agentlearn.store.values import Change, Cited
 
-NUMBERED = re.compile(r"(?:^|\s)\d{1,2}[.)] (?=\S)", re.MULTILINE)
-HEADING = re.compile(r"#{1,6} ")
-BULLET = re.compile(r"\s*[-*+] ")
 SHOWN = 20_000
 
 
@@ -284,19 +280,6 @@ def _fits(description: str, body: str) -> None:
     """A description is general; but it must be about what the body says, which was checked."""
     if not roots(description) & roots(body):
         raise Refused("the description is not about what the body says")
-
-
-def is_workflow(text: str) -> bool:
-    """Steps: numbered ones, or a list that does not stand under a heading for pitfalls."""
-    if len(NUMBERED.findall(text)) > 1:
-        return True
-    under_pitfalls = False
-    for line in text.splitlines():
-        if HEADING.match(line):
-            under_pitfalls = "pitfall" in line.lower()
-        elif BULLET.match(line) and not under_pitfalls and "\n" in text.strip():
-            return True
-    return False
 
 
 def _speaks_of(standing: Standing, text: str, is_prose: bool = True) -> None:
