@@ -76,7 +76,8 @@ class Report(Struct, frozen=True):
 def _judged(ended: Ended, attempts: list[Attempt]) -> Ended:
     """A review of which the store could take nothing has not happened, whoever says it has."""
     blocked = [attempt for attempt in attempts if attempt.blocked]
-    if ended.error is not None or not blocked or any(attempt.change for attempt in attempts):
+    made = any(attempt.change is not None for attempt in attempts)
+    if ended.error is not None or ended.outcome == "aborted" or made or not blocked:
         return ended
     error = NotDone(blocked[0].reason or "the store could not take it")
     return structs.replace(ended, outcome="failed", reason="store", error=error)
