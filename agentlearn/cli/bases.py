@@ -1,0 +1,51 @@
+"""Which bases of knowledge a command means: the project's and the person's own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from agentlearn.cli.stores import open_store
+from agentlearn.config import find_project
+from agentlearn.knowledge.base import Base
+from agentlearn.knowledge.values import Item
+from agentlearn.store.places import OWN, user_places
+
+FILE = "knowledge.db"
+
+
+def project_base() -> Base:
+    return Base(find_project() / OWN / FILE)
+
+
+def user_base() -> Base:
+    return Base(user_places().own / FILE)
+
+
+def base_to_write(user: bool) -> Base:
+    """The base, in a folder that git is kept out of."""
+    if user:
+        return user_base()
+    with open_store().writing():
+        pass
+    return project_base()
+
+
+def both_bases() -> list[Base]:
+    return [project_base(), user_base()]
+
+
+def scope_of(directory: str | None) -> str:
+    """A folder from the project's root; what climbs out of the project is the root itself."""
+    if directory is None:
+        return ""
+    project = find_project().resolve()
+    path = Path(os.path.normpath((Path.cwd() / Path(directory).expanduser()).resolve()))
+    return path.relative_to(project).as_posix().strip(".") if path.is_relative_to(project) else ""
+
+
+def as_dict(item: Item) -> dict[str, Any]:
+    import msgspec
+
+    return {**msgspec.to_builtins(item), "text": item.text}

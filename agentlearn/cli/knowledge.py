@@ -1,0 +1,89 @@
+"""The base of knowledge as a whole: export and import as JSON lines, prune what is worn out.
+
+export prints every field of every item; import takes them back, and what is there already keeps
+the higher confidence. prune forgets what is unused for 90 days, unverified and under 0.5.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentlearn.cli import options
+from agentlearn.cli.bases import as_dict, base_to_write, project_base, user_base
+from agentlearn.cli.load import piped_in
+from agentlearn.cli.output import choose_format, write_bytes, write_json
+from agentlearn.cli.stores import User
+from agentlearn.errors import BadInput
+from agentlearn.guard import plain
+from agentlearn.knowledge.portable import LOW_CONFIDENCE, is_worn_out, items_in, line_of
+
+FORMATS = ("text", "json")
+ACTIONS = ("export", "import", "prune")
+
+
+def main(
+    action: Annotated[str, typer.Argument(metavar="export|import|prune")],
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", show_default=False, help="What import reads (or stdin)."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="prune: show what would go, forget nothing.")
+    ] = False,
+    user: User = False,
+    format: Annotated[str | None, options.format_option(FORMATS)] = None,
+    json: options.Json = False,
+) -> None:
+    chosen = choose_format(format, json, FORMATS)
+    if action == "export":
+        _export(user)
+    elif action == "import":
+        _import(file, user, chosen)
+    elif action == "prune":
+        _prune(user, dry_run, chosen)
+    else:
+        raise BadInput(f"{action[:40]!r} is none of {', '.join(ACTIONS)}")
+
+
+def _export(user: bool) -> None:
+    with user_base() if user else project_base() as base:
+        for item in base.items("ORDER BY created, number"):
+            write_bytes(line_of(item))
+
+
+def _import(file: str | None, user: bool, chosen: str) -> None:
+    if file in (None, "-"):
+        if not piped_in():
+            raise BadInput("there is nothing to import", "agentlearn knowledge import FILE")
+        items = list(items_in(sys.stdin.buffer))
+    else:
+        try:
+            with Path(str(file)).open("rb") as lines:
+                items = list(items_in(lines))
+        except OSError as error:
+            raise BadInput(f"cannot read {file}: {error.strerror}") from None
+    with base_to_write(user) as base:
+        new, again = base.replace_all(items)
+    if chosen == "json":
+        write_json({"new": new, "known": again})
+    else:
+        print(f"imported {new + again}: {new} new, {again} known already")
+
+
+def _prune(user: bool, dry_run: bool, chosen: str) -> None:
+    with user_base() if user else project_base() as base:
+        low = base.items("WHERE verified = 0 AND confidence < ?", (LOW_CONFIDENCE,))
+        worn = [item for item in low if is_worn_out(item)]
+        if worn and not dry_run:
+            base.forget(worn)
+    if chosen == "json":
+        write_json([as_dict(item) for item in worn])
+        return
+    for item in worn:
+        print(plain(f"{item.id}  {item.text}"))
+    done = "would be forgotten" if dry_run else "forgotten"
+    print(f"{len(worn)} {done}", file=sys.stderr)

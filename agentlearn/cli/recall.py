@@ -1,0 +1,102 @@
+"""Find what is known: a line each, best first, or the conventions of a folder.
+
+Words find words, parts of names (create invoice finds createInvoice), other endings and, where
+nothing has a word, what is spelled almost like it. Relevance is from 0 to 1 for every kind.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from agentlearn.cli import options
+from agentlearn.cli.bases import as_dict, both_bases, scope_of
+from agentlearn.cli.output import choose_format, write_json
+from agentlearn.errors import BadInput
+from agentlearn.guard import plain
+from agentlearn.knowledge.recall import Found, conventions, recall
+from agentlearn.knowledge.values import KINDS, Item
+
+FORMATS = ("text", "json")
+
+
+def main(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="QUERY",
+            show_default=False,
+            help="What to look for.",
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000)] = 5,
+    min_relevance: Annotated[
+        float,
+        typer.Option("--min-relevance", metavar="R", min=0.0, max=1.0, help="The floor, 0 to 1."),
+    ] = 0.3,
+    kind: Annotated[
+        str | None,
+        typer.Option("--kind", metavar="|".join(KINDS), help="Only this kind.", show_default=False),
+    ] = None,
+    directory: Annotated[
+        str | None,
+        typer.Option(
+            "--directory",
+            metavar="D",
+            help="Leave out what holds for other folders only.",
+            show_default=False,
+        ),
+    ] = None,
+    conventions_: Annotated[
+        bool,
+        typer.Option("--conventions", help="The folder's conventions, its parents', then all."),
+    ] = False,
+    format: Annotated[str | None, options.format_option(FORMATS)] = None,
+    json: options.Json = False,
+) -> None:
+    chosen = choose_format(format, json, FORMATS)
+    query = " ".join(words or []).strip()
+    if kind is not None and kind not in KINDS:
+        raise BadInput(f"--kind {kind[:40]} is none of {', '.join(KINDS)}")
+    bases = both_bases()
+    if conventions_:
+        found = conventions(bases, query or None, scope_of(directory), limit)
+        _print_conventions(found, chosen)
+        return
+    if not query:
+        raise BadInput("there is nothing to look for", "agentlearn recall QUERY")
+    scope = None if directory is None else scope_of(directory)
+    answers = recall(bases, query, limit, min_relevance, kind, scope)
+    for base in bases:
+        base.used([one.item for one in answers if one.base is base])
+    if chosen == "json":
+        write_json([_as_dict(one) for one in answers])
+        return
+    for one in answers:
+        print(_line(one))
+    if not answers:
+        print("No relevant knowledge found.")
+
+
+def _line(found: Found) -> str:
+    item = found.item
+    head = f"[{item.kind}, confidence={item.confidence:.2f}, relevance={found.relevance:.2f}]"
+    conflict = f" (conflict: {'; '.join(found.conflicts)})" if found.conflicts else ""
+    return plain(f"- {head} {item.text}{conflict}")
+
+
+def _as_dict(found: Found) -> dict[str, Any]:
+    conflicts = list(found.conflicts)
+    return {**as_dict(found.item), "relevance": found.relevance, "conflicts": conflicts}
+
+
+def _print_conventions(found: list[Item], chosen: str) -> None:
+    if chosen == "json":
+        write_json([as_dict(item) for item in found])
+        return
+    for item in found:
+        where = f" ({item.scope}/)" if item.scope else ""
+        print(plain(f"- [{item.subject}] {item.object}{where}"))
+    if not found:
+        print("No relevant conventions found.")

@@ -1,0 +1,390 @@
+"""The base: SQLite with FTS5, one file, safe for several processes.
+
+Storing what is there already raises its confidence and gives the same id. Storing what contradicts
+it keeps both, and tells. A file that is locked, damaged, read-only or of a newer version is told in
+a sentence; nothing that was stored is ever lost over it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from agentlearn.errors import AgentlearnError, BadInput
+from agentlearn.knowledge.values import Item, raised
+from agentlearn.knowledge.words import indexed
+
+VERSION = 1
+BUSY_SECONDS = 10.0
+COLUMNS = (
+    *("number", "kind", "subject", "predicate", "object", "body", "scope", "confidence", "source"),
+    *("evidence", "created", "last_used", "uses", "verified"),
+)
+SCHEMA = """
+CREATE TABLE item (
+    number INTEGER PRIMARY KEY,  -- the id, as a number
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    predicate TEXT NOT NULL,
+    object TEXT NOT NULL,
+    body TEXT,
+    scope TEXT NOT NULL,
+    confidence REAL NOT NULL,
+    source TEXT NOT NULL,
+    evidence TEXT,
+    created TEXT NOT NULL,
+    last_used TEXT,
+    uses INTEGER NOT NULL,
+    verified INTEGER NOT NULL,
+    topic INTEGER
+);
+CREATE INDEX item_topic ON item (topic) WHERE topic IS NOT NULL;
+CREATE INDEX item_convention ON item (scope) WHERE predicate = 'convention';
+CREATE VIRTUAL TABLE word USING fts5 (text, content='', tokenize='unicode61 remove_diacritics 0');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (word, row);
+"""
+INSERT = (
+    f"INSERT INTO item ({', '.join(COLUMNS)}, topic) VALUES ({', '.join('?' * len(COLUMNS))}, ?)"
+)
+
+
+ADD_WORDS = "INSERT INTO word (rowid, text) VALUES (?, ?)"
+OF_TOPIC = (
+    f"SELECT {', '.join(COLUMNS)} FROM item WHERE topic = ? AND number != ? "
+    "ORDER BY confidence DESC LIMIT 10"
+)
+ID_LENGTH = 12
+ID = re.compile(r"[0-9a-f]{4,12}")
+
+
+class Stored(Struct, frozen=True):
+    item: Item
+    is_new: bool
+    conflicts: tuple[Item, ...] = ()
+    """What says otherwise of the same matter."""
+
+
+class Base:
+    """An open base. `path` need not exist: it is made when something is stored."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+
+    def __enter__(self) -> Base:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def exists(self) -> bool:
+        return self.path.is_file() and self.path.stat().st_size > 0
+
+    # Reading
+
+    def rows(self, query: str, given: Sequence[Any] = ()) -> list[Any]:
+        """What a query finds; nothing where there is no base yet."""
+        if self._connection is None and not self.exists():
+            return []
+        with self._told():
+            return self._open(write=False).execute(query, given).fetchall()
+
+    def items(self, where: str = "", given: Sequence[Any] = ()) -> list[Item]:
+        columns = ", ".join(f"item.{name}" for name in COLUMNS)
+        return [item_of(row) for row in self.rows(f"SELECT {columns} FROM item {where}", given)]
+
+    def get(self, id: str) -> list[Item]:
+        """The items whose id begins like this."""
+        if not ID.fullmatch(id):
+            return []
+        missing = ID_LENGTH - len(id)
+        first, last = int(id + "0" * missing, 16), int(id + "f" * missing, 16)
+        return self.items("WHERE number BETWEEN ? AND ? LIMIT 10", (first, last))
+
+    def count(self) -> int:
+        rows = self.rows("SELECT count(*) FROM item")
+        return int(rows[0][0]) if rows else 0
+
+    # Writing
+
+    def store(self, item: Item) -> Stored:
+        with self._writing() as connection:
+            return self._store(connection, item)
+
+    def store_all(self, items: Iterable[Item]) -> list[Stored]:
+        """All of them or none."""
+        with self._writing() as connection:
+            return [self._store(connection, item) for item in items]
+
+    def _store(self, connection: sqlite3.Connection, item: Item) -> Stored:
+        known = self._known(connection, item.id)
+        if known is not None:
+            again = structs.replace(
+                known,
+                confidence=raised(known.confidence, item.confidence),
+                evidence=tuple(dict.fromkeys([*known.evidence, *item.evidence]))[-20:],
+                verified=known.verified or item.verified,
+                body=item.body,
+            )
+            self._update(connection, known, again)
+            return Stored(again, False, self._conflicts(connection, again))
+        new = item if item.created else structs.replace(item, created=now())
+        self._insert(connection, new)
+        return Stored(new, True, self._conflicts(connection, new))
+
+    def replace_all(self, items: Iterable[Item]) -> tuple[int, int]:
+        """Take items over as they are, for an import: how many were new, how many were there.
+
+        Of one that is there the surer and the more used wins.
+        """
+        new = again = 0
+        with self._writing() as connection:
+            there = {row[0] for row in connection.execute("SELECT number FROM item")}
+            fresh: dict[int, Item] = {}
+            for item in items:
+                number = number_of(item.id)
+                if number in there:
+                    again += 1
+                    known = self._known(connection, item.id)
+                    assert known is not None
+                    self._update(connection, known, merged(known, item))
+                elif number in fresh:
+                    again += 1
+                    fresh[number] = merged(fresh[number], item)
+                else:
+                    new += 1
+                    fresh[number] = item
+            # In the order of their numbers, which is the order that an index is made in.
+            ordered = sorted(fresh.items())
+            connection.executemany(INSERT, (row_of(item) for _, item in ordered))
+            connection.execute("INSERT INTO word (word, rank) VALUES ('automerge', 0)")
+            connection.executemany(
+                ADD_WORDS, ((number, indexed(item.text)) for number, item in ordered)
+            )
+            connection.execute("INSERT INTO word (word, rank) VALUES ('automerge', 4)")
+        return new, again
+
+    def forget(self, items: Iterable[Item]) -> None:
+        with self._writing() as connection:
+            for item in items:
+                self._remove_words(connection, item)
+                connection.execute("DELETE FROM item WHERE number = ?", (number_of(item.id),))
+
+    def used(self, items: Iterable[Item]) -> None:
+        """Note that these were asked for; a base that cannot be written is none the worse."""
+        numbers = [number_of(item.id) for item in items]
+        if not numbers:
+            return
+        at = now()
+        with contextlib.suppress(AgentlearnError), self._writing(seconds=0.2) as connection:
+            connection.executemany(
+                "UPDATE item SET uses = uses + 1, last_used = ? WHERE number = ?",
+                [(at, number) for number in numbers],
+            )
+
+    # Inside
+
+    def _known(self, connection: sqlite3.Connection, id: str) -> Item | None:
+        query = f"SELECT {', '.join(COLUMNS)} FROM item WHERE number = ?"
+        row = connection.execute(query, (number_of(id),)).fetchone()
+        return None if row is None else item_of(row)
+
+    def _insert(self, connection: sqlite3.Connection, item: Item) -> None:
+        connection.execute(INSERT, row_of(item))
+        self._add_words(connection, item)
+
+    def _update(self, connection: sqlite3.Connection, known: Item, item: Item) -> None:
+        names = ", ".join(f"{name} = ?" for name in COLUMNS)
+        connection.execute(
+            f"UPDATE item SET {names}, topic = ? WHERE number = ?",
+            (*row_of(item), number_of(item.id)),
+        )
+        if known.text != item.text:
+            self._remove_words(connection, known)
+            self._add_words(connection, item)
+
+    def _add_words(self, connection: sqlite3.Connection, item: Item) -> None:
+        connection.execute(ADD_WORDS, (number_of(item.id), indexed(item.text)))
+
+    def _remove_words(self, connection: sqlite3.Connection, item: Item) -> None:
+        """The index keeps no texts, so it must be told what it was given."""
+        connection.execute(
+            "INSERT INTO word (word, rowid, text) VALUES ('delete', ?, ?)",
+            (number_of(item.id), indexed(item.text)),
+        )
+
+    def _conflicts(self, connection: sqlite3.Connection, item: Item) -> tuple[Item, ...]:
+        if not item.topic:
+            return ()
+        rows = connection.execute(OF_TOPIC, (topic_number(item), number_of(item.id)))
+        return tuple(found for found in map(item_of, rows) if found.topic == item.topic)
+
+    def others(self, item: Item) -> list[Item]:
+        """What else is said of the matter that a fact speaks of."""
+        if not item.topic:
+            return []
+        rows = self.rows(OF_TOPIC, (topic_number(item), number_of(item.id)))
+        return [found for found in map(item_of, rows) if found.topic == item.topic]
+
+    @contextlib.contextmanager
+    def _writing(self, seconds: float | None = None) -> Iterator[sqlite3.Connection]:
+        """One transaction: all that is done in it, or nothing."""
+        with self._told():
+            connection = self._open(write=True)
+            patience = BUSY_SECONDS if seconds is None else seconds
+            connection.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+
+    def _open(self, write: bool) -> sqlite3.Connection:
+        if self._connection is not None:
+            return self._connection
+        for path in (self.path.parent, self.path):
+            if path.is_symlink():
+                raise BadInput(f"{path} is a link: what is known lies in a file of its own")
+        if write:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = self._connected(write)
+        try:
+            self._prepare(connection, write)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+    def _connected(self, write: bool) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        if write or not self.exists():
+            return connection
+        try:  # a folder that cannot be written to is read all the same
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            return connection
+        except sqlite3.OperationalError:
+            connection.close()
+            return sqlite3.connect(
+                f"{self.path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None
+            )
+
+    def _prepare(self, connection: sqlite3.Connection, write: bool) -> None:
+        """Make the tables, or see that they are those we know."""
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            raise BadInput(
+                f"{self.path} was written by a newer agentlearn (version {version} of its format)",
+                "update agentlearn to use it",
+            )
+        if version == VERSION:
+            return
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if tables:
+            raise BadInput(f"{self.path} is a database, but none of agentlearn")
+        if not write:
+            return
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:  # nobody was faster
+                for statement in SCHEMA.split(";\n"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """What goes wrong with the file, in a sentence."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            text = str(error)
+            if "locked" in text or "busy" in text:
+                raise AgentlearnError(f"{self.path} is in use by another process") from None
+            if "readonly" in text or "unable to open" in text:
+                raise AgentlearnError(f"{self.path} cannot be written: {text}") from None
+            raise AgentlearnError(f"{self.path} cannot be used: {text}") from None
+        except sqlite3.DatabaseError as error:
+            hint = "keep a copy of it; what can be read: agentlearn knowledge export"
+            raise AgentlearnError(f"{self.path} is damaged: {error}", hint) from None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise AgentlearnError(f"{self.path} cannot be used: {reason}") from None
+
+
+def merged(known: Item, item: Item) -> Item:
+    return structs.replace(
+        known,
+        confidence=max(known.confidence, item.confidence),
+        evidence=tuple(dict.fromkeys([*known.evidence, *item.evidence]))[-20:],
+        uses=max(known.uses, item.uses),
+        last_used=max(filter(None, (known.last_used, item.last_used)), default=None),
+        verified=known.verified or item.verified,
+        body=item.body,
+    )
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def row_of(item: Item) -> tuple[Any, ...]:
+    body = None if item.body is None else msgspec.json.encode(item.body).decode()
+    evidence = msgspec.json.encode(item.evidence).decode() if item.evidence else None
+    return (
+        number_of(item.id), item.kind, item.subject, item.predicate, item.object, body, item.scope,
+        item.confidence, item.source, evidence, item.created, item.last_used, item.uses,
+        int(item.verified), topic_number(item),
+    )  # fmt: skip
+
+
+def number_of(id: str) -> int:
+    return int(id, 16)
+
+
+def topic_number(item: Item) -> int | None:
+    """A short number for a long text; that two are the same is seen by the text."""
+    return zlib.crc32(item.topic.encode("utf-8", "replace")) if item.topic else None
+
+
+def item_of(row: Sequence[Any]) -> Item:
+    (number, kind, subject, predicate, object, body, scope, confidence, source,
+     evidence, created, last_used, uses, verified) = row  # fmt: skip
+    return Item(
+        id=f"{number:012x}",
+        kind=kind,
+        subject=subject,
+        predicate=predicate,
+        object=object,
+        body=None if body is None else msgspec.json.decode(body),
+        scope=scope,
+        confidence=confidence,
+        source=source,
+        evidence=tuple(msgspec.json.decode(evidence)) if evidence else (),
+        created=created,
+        last_used=last_used,
+        uses=uses,
+        verified=bool(verified),
+    )

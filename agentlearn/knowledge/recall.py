@@ -1,0 +1,193 @@
+"""Which items answer a query, and how well.
+
+    relevance = coverage · (0.7 + 0.3 · b) · (0.85 + 0.15 · confidence) · (0.95 + 0.05 · recency)
+
+`coverage` is the part of the query's words that the item has: a word that is only like one of its
+words (a typing error, a part of it) counts as much as the two are alike. `b` is BM25 as FTS5 gives
+it, brought to 0…1 as s / (s + 4). `recency` halves every 90 days since the item was made or used.
+All are from 0 to 1, so relevance is, too, and means the same for every kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from agentlearn.guard.hidden import has_hidden
+from agentlearn.guard.orders import has_order
+from agentlearn.guard.secrets import has_secret
+from agentlearn.knowledge.base import COLUMNS, Base, item_of
+from agentlearn.knowledge.values import CONVENTION, Item, Kind
+from agentlearn.knowledge.words import query_words, words_of
+
+CANDIDATES = 30
+"""So many of the best by BM25 are looked at more closely."""
+CANDIDATES_OF = (
+    f"SELECT {', '.join(f'item.{name}' for name in COLUMNS)}, -rank FROM word "
+    "JOIN item ON item.number = word.rowid WHERE word MATCH ? ORDER BY rank LIMIT ?"
+)
+MOST_LIKE = 6
+"""Words of the base that stand for one that is not in it."""
+LEAST_LIKE = 0.45
+HALF_LIFE_DAYS = 90.0
+MOST_QUERY = 4000
+
+
+class Found(Struct, frozen=True):
+    item: Item
+    relevance: float
+    base: Base
+    conflicts: tuple[str, ...] = ()
+    """What else is said of the same matter, by other items."""
+
+
+def recall(
+    bases: Iterable[Base],
+    query: str,
+    limit: int = 5,
+    min_relevance: float = 0.3,
+    kind: Kind | None = None,
+    scope: str | None = None,
+) -> list[Found]:
+    """The best answers of all bases, best first. `scope` leaves out what holds elsewhere only."""
+    wanted = query_words(query[:MOST_QUERY])
+    scored = [one for base in bases for one in _scored(base, wanted)]
+    scored.sort(key=lambda one: (-one[0], one[1].id))
+    found: list[Found] = []
+    for relevance, item, base in scored:
+        if len(found) == limit or relevance < min_relevance:
+            break
+        if (kind is None or item.kind == kind) and holds_in(item, scope) and is_harmless(item):
+            found.append(Found(item, relevance, base, _others(base, item)))
+    return found
+
+
+def is_harmless(item: Item) -> bool:
+    """A base may have come with a clone, or from an import: what is in it is not trusted."""
+    return not (has_hidden(item.text) or has_secret(item.text) or has_order(item.text))
+
+
+def _scored(base: Base, wanted: list[str]) -> Iterator[tuple[float, Item, Base]]:
+    """What has one of the words, by BM25 and then by how many; words that nothing has are looked
+    for once more, as parts of others and with typing errors.
+    """
+    if not wanted:
+        return
+    weights = {word: (word, 1.0) for word in wanted}
+    candidates = _candidates(base, weights)
+    missing = set(wanted).difference(*(words for _, words, _ in candidates))
+    if more := _like_those(base, missing):
+        weights |= {like: pair for like, pair in more.items() if like not in weights}
+        candidates = _candidates(base, weights)
+    now = datetime.now(UTC)
+    for item, words, score in candidates:
+        covered = _coverage(words, wanted, weights)
+        yield _relevance(item, covered, score, now), item, base
+
+
+def _candidates(
+    base: Base, weights: dict[str, tuple[str, float]]
+) -> list[tuple[Item, set[str], float]]:
+    """The best by BM25, each with its words and its score."""
+    match = " OR ".join(f'"{word}"' for word in weights)
+    found = []
+    for *row, score in base.rows(CANDIDATES_OF, (match, CANDIDATES)):
+        item = item_of(row)
+        found.append((item, set(words_of(item.text)), score))
+    return found
+
+
+def _like_those(base: Base, missing: set[str]) -> dict[str, tuple[str, float]]:
+    """For words that the base does not have: those that are like them, and how much."""
+    if not missing:
+        return {}
+    marks = ", ".join("?" * len(missing))
+    rows = base.rows(f"SELECT term FROM vocabulary WHERE term IN ({marks})", list(missing))
+    found: dict[str, tuple[str, float]] = {}
+    for word in sorted(missing.difference(term for (term,) in rows)):
+        for like, likeness in _alike(base, word):
+            found.setdefault(like, (word, likeness))
+    return found
+
+
+def _alike(base: Base, word: str) -> list[tuple[str, float]]:
+    """Words of the base that have one as a part, or that differ by a typing error."""
+    if len(word) < 2 or (word.isascii() and len(word) < 3):
+        return []
+    grams = _grams(word)
+    found = []
+    low, high = len(word) - 2, len(word) + 12
+    terms = base.rows("SELECT term FROM vocabulary WHERE length(term) BETWEEN ? AND ?", (low, high))
+    for (term,) in terms:
+        if word in term:
+            likeness = 0.6 + 0.4 * len(word) / len(term)
+        else:
+            others = _grams(term)
+            likeness = 2 * len(grams & others) / (len(grams) + len(others))
+        if likeness >= LEAST_LIKE:
+            found.append((term, likeness))
+    found.sort(key=lambda pair: (-pair[1], pair[0]))
+    return found[:MOST_LIKE]
+
+
+def _grams(word: str) -> set[str]:
+    """The trigrams of a word, its two ends marked."""
+    marked = f"^{word}$"
+    return {marked[at : at + 3] for at in range(len(marked) - 2)} or {marked}
+
+
+def _coverage(words: set[str], wanted: list[str], weights: dict[str, tuple[str, float]]) -> float:
+    best: dict[str, float] = {}
+    for word in words & weights.keys():
+        of, likeness = weights[word]
+        best[of] = max(best.get(of, 0.0), likeness)
+    return sum(best.values()) / len(wanted)
+
+
+def _relevance(item: Item, coverage: float, score: float, now: datetime) -> float:
+    b = score / (score + 4.0) if score > 0 else 0.0
+    surely = 0.85 + 0.15 * item.confidence
+    lately = 0.95 + 0.05 * _recency(item, now)
+    return min(1.0, coverage * (0.7 + 0.3 * b) * surely * lately)
+
+
+def _recency(item: Item, now: datetime) -> float:
+    try:
+        last = datetime.fromisoformat(item.last_used or item.created)
+        last = last if last.tzinfo else last.replace(tzinfo=UTC)
+    except ValueError:
+        return 0.0
+    days = max(0.0, (now - last).total_seconds() / 86_400)
+    return float(0.5 ** (days / HALF_LIFE_DAYS))
+
+
+def holds_in(item: Item, scope: str | None) -> bool:
+    """Whether an item is for a folder: it is for that one, for one above it, or for all."""
+    if scope is None or not item.scope or item.scope == scope:
+        return True
+    return scope.startswith(item.scope + "/")
+
+
+def _others(base: Base, item: Item) -> tuple[str, ...]:
+    return tuple(other.object for other in base.others(item)[:3])
+
+
+def conventions(
+    bases: Iterable[Base], language: str | None, folder: str, limit: int = 20
+) -> list[Item]:
+    """The folder's own conventions, then its parents', then those for all, without repeats."""
+    bases = list(bases)
+    steps = [folder]
+    while steps[-1]:
+        steps.append(steps[-1].rpartition("/")[0])
+    found: dict[str, Item] = {}
+    for step in steps:
+        for base in bases:
+            where = "WHERE predicate = ? AND scope = ? ORDER BY confidence DESC, created, number"
+            for item in base.items(where, (CONVENTION, step)):
+                is_for = language is None or item.subject.casefold() == language.casefold()
+                if is_for and is_harmless(item):
+                    found.setdefault(" ".join(item.object.casefold().split()), item)
+    return list(found.values())[:limit]

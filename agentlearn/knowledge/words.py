@@ -1,0 +1,106 @@
+"""How texts and queries become words that can be compared.
+
+Code is found by the parts of its names: `createInvoice` is also `create` and `invoice`. Endings are
+cut off lightly, so that "installing" finds "installs". Chinese and Japanese, which have no spaces,
+become pairs of characters. The same is done to what is stored and to what is asked.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+WORD = re.compile(r"[^\W_]+")
+PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z\d]+|[A-Z\d]+")
+CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
+STOP_WORDS = frozenset(
+    """
+    a about after all also an and any are as at be because been but by can could did do does for
+    from get had has have how i if in into is it its just me my no not of on or our out over
+    please should so some than that the their them then there these they this to up us use used
+    using was we were what when where which who why will with would you your
+    """.split()  # noqa: SIM905
+)
+MOST_KNOWN = 200_000
+
+
+class _Known(dict[str, str]):
+    """What a word becomes, with spaces between if it is several; worked out once a word."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= MOST_KNOWN:
+            self.clear()
+        found = self[word] = " ".join(_forms(word))
+        return found
+
+
+_KNOWN = _Known()
+
+
+def words_of(text: str) -> list[str]:
+    """All words of a text, in order, ready to be compared."""
+    return indexed(text).split()
+
+
+def indexed(text: str) -> str:
+    """The words of a text with spaces between, as the index gets them."""
+    return " ".join(map(_KNOWN.__getitem__, WORD.findall(text)))
+
+
+def query_words(text: str, most: int = 32) -> list[str]:
+    """The words to look for, each once; those that say nothing only if there are no others."""
+    telling = [word for word in WORD.findall(text) if word.lower() not in STOP_WORDS]
+    return list(dict.fromkeys(words_of(" ".join(telling) or text)))[:most]
+
+
+def _forms(word: str) -> list[str]:
+    """A word as it is compared, and the parts of one that is written together."""
+    if CJK.search(word):
+        return [form for piece in _pieces(word) for form in piece]
+    plain = _without_marks(word)
+    parts = PART.findall(plain) if plain.isascii() else []
+    whole = stem(plain.lower())
+    if len(parts) < 2:
+        return [whole]
+    return [whole, *(stem(part.lower()) for part in parts)]
+
+
+def _pieces(word: str) -> list[list[str]]:
+    """Runs of characters without spaces as pairs, what stands between them as words."""
+    found: list[list[str]] = []
+    end = 0
+    for match in CJK.finditer(word):
+        if match.start() > end:
+            found.append(_forms(word[end : match.start()]))
+        run = match[0]
+        found.append([run[at : at + 2] for at in range(len(run) - 1)] or [run])
+        end = match.end()
+    if end < len(word):
+        found.append(_forms(word[end:]))
+    return found
+
+
+def _without_marks(word: str) -> str:
+    if word.isascii():
+        return word
+    parts = unicodedata.normalize("NFKD", word)
+    return "".join(char for char in parts if not unicodedata.combining(char))
+
+
+def stem(word: str) -> str:
+    """A word without its ending, as far as that is plain to see."""
+    if len(word) < 4 or not word.isascii():
+        return word
+    for ending, instead, least in (("ies", "y", 5), ("sses", "ss", 5), ("s", "", 4)):
+        if word.endswith(ending) and len(word) >= least:
+            if ending == "s" and word.endswith(("ss", "us", "is")):
+                break
+            word = word.removesuffix(ending) + instead
+            break
+    for ending, least in (("ing", 6), ("ed", 5)):
+        if word.endswith(ending) and len(word) >= least:
+            word = word.removesuffix(ending)
+            if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
+                word = word[:-1]
+            break
+    return word.removesuffix("e") if len(word) > 4 else word
