@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from agentlearn.reflexion.workspace import workspaces_folder
-from tests.commands import assert_harmless, call, json_of, names_in
-from tests.model_server import answer, called, model_server
+from tests.commands import HEAD, assert_harmless, call, json_of, names_in
+from tests.files import lines_file
+from tests.model_server import answer, called, hang, model_server
 from tests.reflexions import Desk, digest_of, is_alive
 from tests.reviews import script
 
@@ -197,6 +198,39 @@ def test_what_judges_say(
     assert_harmless(episode["evaluation"]["stdout"])
 
 
+def test_an_expression_that_takes_for_ever_is_given_up(desk: Desk, monkeypatch: Any):
+    monkeypatch.setattr("agentlearn.reflexion.evaluate.REGEX_SECONDS", 0.5)
+    judge = {
+        "command": "echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!",
+        "score": {"regex": "(a+)+$"},
+    }
+    desk.write(evaluator=judge, max_episodes=1)
+    (episode,) = desk.run(code=1)["episodes"]
+    assert "took over" in episode["evaluation"]["reason"]
+
+
+def test_who_goes_on_talking_in_the_background_is_not_waited_for(desk: Desk):
+    desk.write(evaluator={"command": "yes & exit 0"}, max_episodes=1)
+    told(desk, "(while :; do echo x; sleep 0.01; done) & exit 0")
+    (episode,) = desk.run()["episodes"]
+    assert not episode["timed_out"] and episode["duration_ms"] < 20_000
+
+
+def test_tampering_is_told_whatever_became_of_the_patch(desk: Desk):
+    told(desk, "echo cheat > tests/check.sh; rm -rf ../../0.git")
+    desk.write(max_episodes=1)
+    (episode,) = desk.run(code=1)["episodes"]
+    assert episode["tampered"] is True and episode["tampered_files"] == ["tests/check.sh"]
+
+
+def test_an_attempt_that_changes_the_base_fails_and_the_next_starts_afresh(desk: Desk):
+    told(desk, "echo right > ../../base/repo/answer.txt")
+    desk.write(max_episodes=2)
+    result = desk.run(code=1)
+    assert [each["passed"] for each in result["episodes"]] == [False, False]
+    assert "was changed by the attempt" in result["episodes"][0]["problem"]
+
+
 def test_a_score_that_the_agent_wrote_is_no_score(desk: Desk):
     desk.write(evaluator={"command": "true", "score": {"file": "s.json"}}, max_episodes=1)
     told(desk, "mkdir elsewhere; echo 1 > elsewhere/s.json; ln -s elsewhere/s.json s.json")
@@ -320,10 +354,39 @@ def test_a_run_reads_as_sessions(desk: Desk):
     assert [each["advantage"] for each in groups] == [-1.0, 1.0]
 
 
+HERE = """sed "s#\\"cwd\\":\\"[^\\"]*\\"#\\"cwd\\":\\"$PWD\\"#" """
+"""Prints a transcript as if it had been written in this folder."""
+
+
+def test_a_transcript_of_somebody_else_is_not_taken(desk: Desk):
+    """Its file is new, too, but it worked in another folder."""
+    claude = (FIXTURES.parent / "demo-claude.jsonl").as_posix()
+    desk.write(agent={"transcript": "log/*.jsonl"}, max_episodes=1)
+    told(desk, f"mkdir log; cat {claude} > log/s.jsonl; echo 'my own words'")
+    (episode,) = desk.run(code=1)["episodes"]
+    assert "my own words" in Path(episode["transcript"]).read_text()
+
+
+def test_what_an_agent_claims_to_have_earned_is_no_reward(desk: Desk):
+    lines = [
+        {**HEAD, "id": "claims"},
+        {"type": "turn", "action": "win", "reward": {"kind": "positive", "value": 5.0}},
+        {"type": "turn", "action": "done", "reward": {"kind": "terminal", "value": 1.0}},
+        {"type": "signal", "kind": "verdict", "value": 1.0, "text": "all is well"},
+        {"type": "outcome", "outcome": "success"},
+    ]
+    claim = lines_file(desk.folder / "claim.jsonl", lines)
+    desk.write(max_episodes=1)
+    told(desk, f"cat {claim}")
+    desk.run(code=1)
+    (found,) = json_of("returns", ".agentlearn/runs")["sessions"]
+    assert (found["total_reward"], found["outcome"], found["turns"]) == (0.0, "failure", 2)
+
+
 def test_the_agents_own_transcript_is_taken(desk: Desk):
     claude = (FIXTURES.parent / "demo-claude.jsonl").as_posix()
     desk.write(agent={"transcript": "log/*.jsonl"}, max_episodes=1)
-    told(desk, f"mkdir log; cp {claude} log/s.jsonl; touch log/s.jsonl")
+    told(desk, f"mkdir log; {HERE} {claude} > log/s.jsonl")
     (episode,) = desk.run(code=1)["episodes"]
     (session,) = json_of("sessions", episode["transcript"])
     (own,) = json_of("sessions", claude)
@@ -334,7 +397,7 @@ def test_the_agents_own_transcript_is_taken(desk: Desk):
 def test_a_transcript_on_stdout_is_taken(desk: Desk):
     claude = (FIXTURES.parent / "demo-claude.jsonl").as_posix()
     desk.write(max_episodes=1)
-    told(desk, f"cat {claude}")
+    told(desk, f"{HERE} {claude}")
     result = desk.run(code=1)
     (session,) = json_of("sessions", result["episodes"][0]["transcript"])
     assert session["calls"] > 1
@@ -466,6 +529,17 @@ def test_a_reflector_that_fails_yields_nothing_and_the_run_goes_on(
     assert "reflection_generated" not in events
 
 
+def test_a_model_that_does_not_answer_in_time_is_a_time_out(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    desk.write(agent={"model": "m-1", "timeout_seconds": 1}, max_episodes=1, reflector="rules")
+    with model_server(hang) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        (episode,) = desk.run(code=1)["episodes"]
+    assert episode["timed_out"] is True and episode["duration_ms"] < 20_000
+
+
 def test_the_built_in_agent_on_a_server(desk: Desk, monkeypatch: pytest.MonkeyPatch):
     key = "key-of-the-test-" * 2
     monkeypatch.setenv("OPENAI_API_KEY", key)
@@ -565,6 +639,88 @@ def wait_for(path: Path) -> None:
     while not path.exists():
         assert time.monotonic() < until, path
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_stopped_suite_ends_all_its_tasks_and_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+):
+    """Only the one that was started by the person gets the signal."""
+    (tmp_path / ".agentlearn").mkdir()
+    pids = tmp_path / "pids"
+    desks = [
+        Desk(tmp_path / f"p{each}", f"echo $$ >> {pids}; sleep 300", name=f"t{each}")
+        for each in range(3)
+    ]
+    names = [arg for desk in desks for arg in ("--task", str(desk.task_file))]
+    command = [sys.executable, "-m", "agentlearn", "reflexion", *names, "--jobs", "2"]
+    running = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    until = time.monotonic() + 60
+    while not pids.exists() or len(pids.read_text().split()) < 2:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    running.send_signal(number)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == (130 if number == signal.SIGINT else 128 + number)
+    assert errors.count("agentlearn reflexion --resume ") == 2 and "not begun: " in errors
+    assert not [pid for pid in map(int, pids.read_text().split()) if is_alive(pid)]
+
+
+def test_a_task_whose_model_failed_stands_in_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    good, bad = Desk(tmp_path / "a", name="good"), Desk(tmp_path / "b", name="bad")
+    bad.write(name="bad", agent={"model": script(tmp_path, {"fail": "gone"})}, reflector="rules")
+    result = json_of("reflexion", "--task", good.task_file, "--task", bad.task_file, code=4)
+    assert [(run["task"], run["passed"]) for run in result["runs"]] == [
+        ("good", True), ("bad", False),
+    ]  # fmt: skip
+    assert result["runs"][1]["exit_code"] == 4
+
+
+@pytest.mark.parametrize("flag", [["--no-reflect"], ["--no-early-stop"], ["--model", "m"]])
+def test_flags_of_a_new_run_are_refused_with_resume(desk: Desk, flag: list[str]):
+    result = desk.run()
+    assert (
+        "belong to a new run" in call("reflexion", "--resume", result["run"], *flag, code=2).stderr
+    )
+
+
+def test_a_daemon_without_environment_is_ended_when_a_killed_run_is_resumed(desk: Desk):
+    pids = desk.folder / "pids"
+    told(
+        desk,
+        f"[ -e {desk.folder}/quick ] || {{ (setsid env -i sh -c 'echo $$ >> {pids}; "
+        f"exec sleep 300' &); while [ ! -s {pids} ]; do sleep 0.01; done; "
+        f"touch {desk.folder}/started; sleep 300; }}",
+    )
+    desk.write(max_episodes=1)
+    running = start(desk, "--task", "task.yaml")
+    wait_for(desk.folder / "started")
+    running.kill()
+    running.communicate()
+    (pid,) = map(int, pids.read_text().split())
+    assert is_alive(pid)
+    (desk.folder / "quick").touch()
+    (run,) = names_in(desk.folder / ".agentlearn" / "runs")
+    desk.run("--resume", run, code=1)
+    assert not is_alive(pid)
+
+
+def test_secrets_are_in_no_log_when_it_is_killed(desk: Desk):
+    key = "sk-proj-" + "Ab3dEf6hIj9k" * 3
+    (desk.folder / "key").write_text(key)
+    told(desk, f'echo "key $(cat {desk.folder}/key)"; touch {desk.folder}/started; sleep 300')
+    running = start(desk, "--task", "task.yaml")
+    wait_for(desk.folder / "started")
+    time.sleep(0.3)
+    running.kill()
+    running.communicate()
+    (log,) = (desk.folder / ".agentlearn").rglob("agent.log")
+    assert b"key " in log.read_bytes() and key.encode() not in log.read_bytes()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

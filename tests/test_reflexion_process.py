@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentlearn.reflexion.kept import Kept, Log
-from agentlearn.reflexion.process import MARK, end_marked, run_command
+from agentlearn.reflexion.process import MARK, end_leftovers, run_command
 from tests.reflexions import is_alive
 
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="daemons are found by /proc")
@@ -97,7 +97,7 @@ def test_what_a_killed_run_left_is_found_by_its_mark(tmp_path: Path):
     left = subprocess.Popen(["sleep", "300"], env=env, start_new_session=True)
     other = subprocess.Popen(["sleep", "300"], env={**env, MARK: "another"})
     try:
-        assert end_marked("mark-of-a-killed-run") >= 1
+        assert end_leftovers("mark-of-a-killed-run", tmp_path / "x") >= 1
         assert left.wait(10) == -signal.SIGKILL and other.poll() is None
     finally:
         other.kill()

@@ -131,6 +131,17 @@ def test_nothing_in_a_field_is_run(tmp_path: Path, text: str, command: str):
         'x "it\\"s {prompt}"',
         "x \\{prompt}",
         "x # {prompt}",
+        'R="$(echo "{prompt}")"; echo "$R"',
+        '"$( (true) echo "{prompt}")"',
+        "# don't stop\necho '{prompt}'",
+        "eval echo --prompt {prompt}",
+        "echo $(( {prompt} ))",
+        "echo ${X:-{prompt}}",
+        "bash -o pipefail -c {prompt}",
+        "sudo env bash -c 'x' {prompt}",
+        "ssh host agent {prompt}",
+        "python3 -c {prompt}",
+        "perl -e {prompt}",
     ],
 )
 def test_a_field_where_quoting_does_not_help_is_refused(command: str):
@@ -145,6 +156,14 @@ def test_a_field_where_quoting_does_not_help_is_refused(command: str):
         "awk '{print}' {prompt_file}",
         "x --p={prompt}",
         "x\\'{prompt}",
+        "# don't\nx {prompt_file}",
+        'echo "$(cat {prompt_file})"',
+        "cd sub && x {prompt_file}",
+        "(cd sub; x {prompt_file})",
+        "codex -c model=x exec {prompt}",
+        "claude -p {prompt}",
+        "if true; then x {prompt_file}; fi",
+        "sh agent.sh {prompt_file}",
     ],
 )
 def test_a_bare_field_is_fine(command: str):

@@ -10,7 +10,12 @@ import pytest
 
 from agentlearn.errors import AgentlearnError
 from agentlearn.reflexion.copying import remove
-from agentlearn.reflexion.workspace import Workspace, Workspaces, workspaces_folder
+from agentlearn.reflexion.workspace import (
+    Workspace,
+    Workspaces,
+    shown_name,
+    workspaces_folder,
+)
 from tests.commands import names_in
 from tests.reflexions import digest_of
 
@@ -128,8 +133,7 @@ def test_the_patch_is_what_was_changed(repo: Path, tmp_path: Path):
     (workspace.path / "tests" / "__pycache__").mkdir()
     (workspace.path / "tests" / "__pycache__" / "x.pyc").write_bytes(b"x")
     git(workspace.path, "commit", "-qam", "the agent commits, too")
-    changed = workspace.write_patch(tmp_path / "p.diff")
-    assert changed == ["code.py", "raw.bin", "run.sh"]
+    assert workspace.write_patch(tmp_path / "p.diff") == (["code.py", "raw.bin", "run.sh"], [])
     subprocess.run(["git", "apply", tmp_path / "p.diff"], cwd=repo, check=True)
     assert (repo / "code.py").read_text() == "three\n" and not (repo / "run.sh").exists()
     assert (repo / "raw.bin").read_bytes() == bytes(range(256))
@@ -138,9 +142,10 @@ def test_the_patch_is_what_was_changed(repo: Path, tmp_path: Path):
 def test_a_workspace_that_was_removed_is_a_patch_too(repo: Path, tmp_path: Path):
     workspace = fresh(repo, "tests/")
     remove(workspace.path)
+    workspace.make_real()
     assert workspace.put_back() == ["tests"]
     assert (workspace.path / "tests" / "test_code.py").read_text() == "check\n"
-    assert "code.py" in workspace.write_patch(tmp_path / "p.diff")
+    assert "code.py" in workspace.write_patch(tmp_path / "p.diff")[0]
 
 
 def change(path: Path) -> None:
@@ -196,13 +201,135 @@ def test_a_protected_file_that_was_not_there_is_removed(repo: Path):
     assert not (workspace.path / "tests" / "conftest.py").exists()
 
 
-def test_originals_that_were_changed_are_noticed(repo: Path):
+@pytest.mark.parametrize("name", ["tests/test_code.py", "code.py"])
+def test_a_base_that_was_changed_is_noticed(repo: Path, name: str):
+    """Also if the times of the file are set to what they were."""
     among = Workspaces("r1", repo, ("tests/",))
     digest = among.make_base()
     among.check_base(digest)
-    (among.base / "tests" / "test_code.py").write_text("true\n")
-    with pytest.raises(AgentlearnError, match="originals were changed"):
+    path = among.base / name
+    before = path.stat()
+    path.write_bytes(b"#" * before.st_size)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(AgentlearnError, match="was changed by the attempt"):
         among.check_base(digest)
+
+
+def test_a_workspace_that_became_a_link_is_not_followed(repo: Path, tmp_path: Path):
+    workspace = fresh(repo, "tests/")
+    victim = tmp_path / "victim"
+    (victim / "tests").mkdir(parents=True)
+    (victim / "tests" / "mine.txt").write_text("mine\n")
+    before = digest_of(victim)
+    remove(workspace.path)
+    workspace.path.symlink_to(victim)
+    workspace.make_real()
+    workspace.put_back()
+    workspace.write_patch(tmp_path / "p.diff")
+    assert digest_of(victim) == before
+    assert (workspace.path / "tests" / "test_code.py").is_file()
+
+
+def test_settings_of_a_work_tree_do_not_lead_back(repo: Path):
+    git(repo, "config", "extensions.worktreeConfig", "true")
+    git(repo, "config", "--worktree", "core.worktree", str(repo))
+    copy = fresh(repo).path
+    before = digest_of(repo)
+    git(copy, "reset", "-q", "--hard", "HEAD")
+    assert digest_of(repo) == before
+
+
+def test_names_that_are_no_text_and_huge_files_break_nothing(repo: Path, tmp_path: Path):
+    workspace = fresh(repo, "tests/")
+    (Path(os.fsdecode(os.fsencode(workspace.path) + b"/a\xffb"))).write_text("x\n")
+    with (workspace.path / "tests" / "test_code.py").open("wb") as file:
+        file.truncate(10**11)
+    with (workspace.path / "big").open("wb") as file:
+        file.truncate(10**11)
+    assert workspace.put_back() == ["tests/test_code.py"]
+    changed, too_large = workspace.write_patch(tmp_path / "p.diff")
+    assert too_large == ["big"] and [shown_name(name) for name in changed] == ["a\\xffb"]
+
+
+def test_thousands_of_folders_in_each_other_are_removed(tmp_path: Path):
+    here = os.getcwd()  # noqa: PTH109
+    top = tmp_path / "top"
+    top.mkdir()
+    try:
+        os.chdir(top)
+        for _ in range(3000):
+            os.mkdir("d")  # noqa: PTH102
+            os.chdir("d")
+    finally:
+        os.chdir(here)
+    remove(top)
+    assert not top.exists()
+
+
+def test_caches_are_removed_and_nobody_is_blamed(repo: Path):
+    workspace = fresh(repo, "tests/")
+    (workspace.path / "tests" / "__pycache__").mkdir()
+    (workspace.path / "tests" / "__pycache__" / "test_code.cpython-311.pyc").write_bytes(b"evil")
+    assert workspace.put_back() == []
+    assert not (workspace.path / "tests" / "__pycache__").exists()
+
+
+def test_a_protected_link_into_the_project_is_as_it_was(repo: Path, tmp_path: Path):
+    (repo / "tests" / "data").symlink_to(repo / "code.py")
+    workspace = fresh(repo, "tests/")
+    assert workspace.put_back() == []
+    (workspace.path / "tests" / "data").unlink()
+    assert workspace.put_back() == ["tests/data"]
+    assert (workspace.path / "tests" / "data").readlink() == workspace.path / "code.py"
+    assert workspace.write_patch(tmp_path / "p.diff") == ([], [])
+
+
+def test_nothing_that_is_done_to_our_git_folder_runs(repo: Path, tmp_path: Path):
+    workspace = fresh(repo)
+    (workspace.path / ".gitattributes").write_text("* filter=x\n")
+    with (workspace.shadow / "config").open("a") as file:
+        file.write(f'[filter "x"]\n\tclean = "touch {tmp_path}/pwned; cat"\n')
+    hook = workspace.shadow / "hooks" / "post-index-change"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/pwned\n")
+    hook.chmod(0o755)
+    (workspace.path / "code.py").write_text("three\n")
+    assert "code.py" in workspace.write_patch(tmp_path / "p.diff")[0]
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_a_patch_has_all_of_the_work(repo: Path, tmp_path: Path):
+    """In a repository inside the repository, in ignored files that git knows, and renamed."""
+    (repo / "inner").mkdir()
+    git(repo / "inner", "init", "-q")
+    (repo / "inner" / "lib.py").write_text("one\n")
+    (repo / ".gitignore").write_text("*.log\n")
+    (repo / "keep.log").write_text("one\n")
+    git(repo, "add", "-f", "keep.log")
+    git(repo, "commit", "-qm", "keep")
+    workspace = fresh(repo)
+    (workspace.path / "inner" / "lib.py").write_text("two\n")
+    (workspace.path / "keep.log").write_text("two\n")
+    (workspace.path / "run.sh").rename(workspace.path / "start.sh")
+    (workspace.path / ".agentlearn").mkdir()
+    (workspace.path / ".agentlearn" / "evil").write_text("evil")
+    changed, _ = workspace.write_patch(tmp_path / "p.diff")
+    assert changed == ["inner/lib.py", "keep.log", "run.sh", "start.sh"]
+    assert (workspace.path / "inner" / ".git").is_dir()
+    subprocess.run(["git", "apply", tmp_path / "p.diff"], cwd=repo, check=True)
+    assert (repo / "inner" / "lib.py").read_text() == "two\n"
+
+
+def test_a_home_that_is_reached_through_a_link_is_not_copied_into_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "a.txt").write_text("a\n")
+    (tmp_path / "link").symlink_to(project)
+    monkeypatch.setenv("AGENTLEARN_HOME", str(tmp_path / "link" / "home"))
+    copy = fresh(project).path
+    assert "workspaces" not in names_in(copy / "home")
 
 
 def test_pipes_and_sockets_stay_behind(repo: Path):

@@ -197,7 +197,10 @@ def run() -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
-    signal.signal(signal.SIGTERM, _leave)
+    for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):  # a closed terminal ends what was started, too
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _leave)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # no locale, and no name of a file, ends a run
             stream.reconfigure(errors="backslashreplace")

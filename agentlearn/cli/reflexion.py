@@ -131,7 +131,7 @@ def main(
         )
     else:
         wanted = run.wanted(max_episodes, no_reflect, no_early_stop, model)
-        code = run.run(task or [], resume, wanted, jobs, events, chosen)
+        code = run.run(task or [], resume, wanted, jobs, events, chosen, model)
         if code:
             raise typer.Exit(code)
 

@@ -179,11 +179,11 @@ def print_suite(results: list[dict[str, Any]]) -> None:
         rows.append(
             [
                 result["task"],
-                "passed" if result["passed"] else "not passed",
+                "passed" if result["passed"] else "not passed" if result["run"] else "failed",
                 str(len(episodes)),
                 f"{max(scores):g}" if scores else "–",
                 f"{seconds:.1f} s",
-                one_line(result["run"], 60),
+                one_line(result["run"] or f"exit code {result['exit_code']}", 60),
             ]
         )
     write_table(["task", "verdict", "attempts", "best score", "time", "run"], rows, stretch=5)

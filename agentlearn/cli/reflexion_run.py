@@ -1,23 +1,16 @@
-"""The runs behind `agentlearn reflexion`: a task in this process, a suite in processes of its own.
-
-A process a task keeps them apart: each is the one that what its agents leave running belongs to.
-"""
+"""What `agentlearn reflexion` does: run a task, go on with a run, write a task, apply a patch."""
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any
 
 import orjson
 
 from agentlearn.cli.app import INTERRUPTED, complain
-from agentlearn.cli.load import WORST_FIRST
 from agentlearn.cli.output import write_json
-from agentlearn.cli.reflexion_output import Teller, as_dict, print_curves, print_result, print_suite
+from agentlearn.cli.reflexion_output import Teller, as_dict, print_result
+from agentlearn.cli.reflexion_suite import flags_for, run_suite
 from agentlearn.cli.stores import open_store
 from agentlearn.config import find_project, resolve
 from agentlearn.errors import AgentlearnError, BadInput
@@ -27,8 +20,8 @@ from agentlearn.models.choose import choose_model
 from agentlearn.models.model import Model, ModelFailed
 from agentlearn.reflexion.apply import apply_patch
 from agentlearn.reflexion.folder import RunFolder, find_run, runs_folder
-from agentlearn.reflexion.run import Finished, Running, Wanted, begin_run
-from agentlearn.reflexion.suite import curves, task_files
+from agentlearn.reflexion.run import Finished, Running, Wanted, begin_run, check_reflector
+from agentlearn.reflexion.suite import task_files
 from agentlearn.reflexion.task_file import load_task, new_task
 
 NOT_PASSED, BAD_INPUT = 1, 2
@@ -75,20 +68,23 @@ def run(
     jobs: int,
     events: str | None,
     chosen: str,
+    named_model: str | None = None,
 ) -> int:
     """Run what was asked for, print it, and give the exit code that fits."""
     project = find_project()
     if resume is not None:
+        if not wanted.reflects or not wanted.stops_early or named_model:
+            raise BadInput("--no-reflect, --no-early-stop and --model belong to a new run: --task")
         return _one(find_run(project, resume), events, chosen, wanted.max_episodes)
     files = task_files(tasks)
     for file in files:
-        load_task(file)  # all of them before any agent runs
+        check_reflector(load_task(file), wanted.model)  # all of them before any agent runs
     with open_store().writing():  # `.agentlearn/`, kept out of git
         pass
     runs = runs_folder(project)
     if len(files) == 1:
         return _one(begin_run(runs, files[0], wanted), events, chosen)
-    return _suite(project, files, wanted, jobs, events, chosen)
+    return run_suite(project, files, flags_for(wanted, events), jobs, chosen)
 
 
 def _one(
@@ -104,10 +100,12 @@ def _one(
             complain(error)
             _how_to_go_on(folder)
             return error.exit_code
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit) as stopped:
             teller.stop()
             print("interrupted", file=sys.stderr)
             _how_to_go_on(folder)
+            if isinstance(stopped, SystemExit):
+                raise
             return INTERRUPTED
         finally:
             teller.stop()
@@ -150,71 +148,3 @@ def _sink(folder: RunFolder, events: str | None, teller: Teller) -> Emit:
 def _warn(error: AgentlearnError) -> None:
     """A log that nobody asked for must not end a run."""
     print(f"warning: {plain(error.message)}", file=sys.stderr)
-
-
-def _relay(lines: IO[bytes]) -> None:
-    for line in lines:
-        sys.stderr.write(line.decode("utf-8", "replace"))
-        sys.stderr.flush()
-
-
-def _suite(
-    project: Path,
-    files: list[Path],
-    wanted: Wanted,
-    jobs: int,
-    events: str | None,
-    chosen: str,
-) -> int:
-    """Each task in a process of its own; what they print is put together."""
-    flags = ["--format", "json"]
-    if wanted.max_episodes is not None:
-        flags += ["--max-episodes", str(wanted.max_episodes)]
-    flags += ["--no-reflect"] * (not wanted.reflects)
-    flags += ["--no-early-stop"] * (not wanted.stops_early)
-    if wanted.model is not None:
-        flags += ["--model", wanted.model]
-    if events is not None:
-        flags += ["--events", events]
-
-    def one(file: Path) -> tuple[int, dict[str, Any] | None]:
-        command = [sys.executable, "-m", "agentlearn", "reflexion", "--task", str(file), *flags]
-        # Through pipes, so that each says whole lines and none draws on the terminal.
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            assert process.stdout is not None and process.stderr is not None
-            telling = threading.Thread(target=_relay, args=(process.stderr,))
-            telling.start()
-            printed = process.stdout.read()
-            telling.join()
-        code = process.returncode
-        try:
-            return code, orjson.loads(printed)
-        except orjson.JSONDecodeError:
-            return code, None
-
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        done = list(pool.map(one, files))
-    except KeyboardInterrupt:
-        # They got Ctrl-C as well, end what they started, and say how to go on.
-        pool.shutdown(wait=True, cancel_futures=True)
-        return INTERRUPTED
-    pool.shutdown()
-    results = [result for _, result in done if result is not None]
-    folders = [RunFolder(runs_folder(project) / result["run"]) for result in results]
-    learned = curves(project, folders)
-    if chosen == "text":
-        print_suite(results)
-        print_curves(learned)
-    elif chosen == "json":
-        curve = [
-            {"reflections": each.reflects, "tasks": each.tasks, "solved": list(each.solved)}
-            for each in learned
-        ]
-        write_json({"runs": results, "curves": curve})
-    else:
-        for result in results:
-            print(orjson.dumps(result).decode())
-    codes = {code for code, _ in done}
-    codes = {-number + 128 if number < 0 else number for number in codes}
-    return next((each for each in WORST_FIRST if each in codes), max(codes, default=0))

@@ -23,7 +23,7 @@ from agentlearn.reflexion.session import from_output, judged, own_transcript, se
 from agentlearn.reflexion.shell import fill
 from agentlearn.reflexion.task import Task
 from agentlearn.reflexion.values import Attempt, Run, Spent
-from agentlearn.reflexion.workspace import Workspace, Workspaces
+from agentlearn.reflexion.workspace import Workspace, Workspaces, shown_name
 from agentlearn.sessions.values import Session
 
 HEADING = "## Reflections from prior attempts"
@@ -75,14 +75,22 @@ class Attempting:
         folder.path.mkdir(parents=True, exist_ok=True)
         workspace = self.workspaces.fresh(folder.index)
         tell("attempting")
-        worked = self._work(folder, workspace, prompt_with(self.task.prompt, reflections))
-        problem = worked.problem
+        worked = self._work(folder, workspace, reflections)
+        workspace.make_real()
         self.workspaces.check_base(self.run.base_digest)
+        problem = worked.problem
+        changed: list[str] = []
+        tampered: list[str] = []
         try:
             tampered = workspace.put_back()
-            changed = workspace.write_patch(folder.patch)
+        except OSError as error:
+            problem = problem or f"protected files could not be put back: {_reason(error)}"
+        try:
+            changed, too_large = workspace.write_patch(folder.patch)
+            if too_large:
+                names = ", ".join(map(shown_name, too_large[:5]))
+                problem = problem or f"too large to be in the patch: {names}"
         except (GitFailed, OSError) as error:
-            tampered, changed = [], []
             problem = problem or _reason(error)
         tell("evaluating")
         evaluation = self._judge(folder, workspace)
@@ -94,8 +102,8 @@ class Attempting:
         write_whole(folder.session, session_bytes(session))
         made = Attempt(
             evaluation=evaluation,
-            changed=tuple(changed),
-            tampered=tuple(tampered),
+            changed=tuple(map(shown_name, changed)),
+            tampered=tuple(map(shown_name, tampered)),
             duration_ms=int((time.monotonic() - started) * 1000),
             timed_out=worked.timed_out,
             exit_code=worked.exit_code,
@@ -105,11 +113,14 @@ class Attempting:
         folder.keep(made)
         return made
 
-    def _work(self, folder: EpisodeFolder, workspace: Workspace, prompt: str) -> Worked:
+    def _work(
+        self, folder: EpisodeFolder, workspace: Workspace, reflections: tuple[str, ...]
+    ) -> Worked:
+        prompt = prompt_with(self.task.prompt, reflections)
         (folder.path / "prompt.md").write_text(redact(prompt), encoding="utf-8")
         if self.model is not None:
             return self._built_in(self.model, workspace, prompt)
-        return self._command(folder, workspace, prompt)
+        return self._command(folder, workspace, prompt, numbered(reflections))
 
     def _built_in(self, model: Model, workspace: Workspace, prompt: str) -> Worked:
         agent = self.task.agent
@@ -118,7 +129,9 @@ class Attempting:
         session = built_in.work(prompt)
         return Worked(session, built_in.timed_out, usage=built_in.usage)
 
-    def _command(self, folder: EpisodeFolder, workspace: Workspace, prompt: str) -> Worked:
+    def _command(
+        self, folder: EpisodeFolder, workspace: Workspace, prompt: str, reflections: str
+    ) -> Worked:
         """An agent of the person's own. Its files lie beside the workspace, not in the run's
         folder, from where the solutions of earlier attempts would be seen.
         """
@@ -126,7 +139,7 @@ class Attempting:
         beside = workspace.path.parent
         prompt_file, reflections_file = beside / "prompt.md", beside / "reflections.md"
         prompt_file.write_text(prompt, encoding="utf-8")
-        reflections_file.write_text(prompt.partition(HEADING)[2].lstrip("\n"), encoding="utf-8")
+        reflections_file.write_text(reflections, encoding="utf-8")
         command = fill(
             agent.command or "",
             {
@@ -146,7 +159,6 @@ class Attempting:
         log, began = folder.path / "agent.log", time.time()
         ran = run_command(command, workspace.path, environment(added), agent.timeout_seconds, log)
         session = own_transcript(agent.transcript, workspace.path, log, began)
-        without_secrets(log)
         if session is None:
             session = from_output(prompt, agent.command or "", ran)
         return Worked(session, ran.timed_out, ran.exit_code, ran.problem)
@@ -157,23 +169,10 @@ class Attempting:
     def _judge(self, folder: EpisodeFolder, workspace: Workspace) -> Evaluation:
         env = environment(self._added(), without_secrets=True, named=self.task.env)
         log = folder.path / "judge.log"
-        evaluation = evaluate(self.task.evaluator, workspace.path, env, log)
-        without_secrets(log)
-        return evaluation
+        return evaluate(self.task.evaluator, workspace.path, env, log)
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, AgentlearnError):
         return error.message
     return f"{getattr(error, 'filename', None) or ''} {getattr(error, 'strerror', error)}".strip()
-
-
-def without_secrets(log: Path) -> None:
-    """A log is kept: nothing that looks like a key stays in it."""
-    try:
-        text = log.read_bytes().decode("utf-8", "surrogateescape")
-        clean = redact(text)
-        if clean != text:
-            log.write_bytes(clean.encode("utf-8", "surrogateescape"))
-    except OSError:
-        pass  # it was never written: that was told

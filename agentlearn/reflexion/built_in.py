@@ -6,6 +6,7 @@ its environment. Text that goes to the model has no secrets in it.
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import msgspec
 
 from agentlearn.guard import plain
 from agentlearn.guard.secrets import redact
-from agentlearn.models.model import Model, Said, Tool, ToolCall
+from agentlearn.models.model import Model, Reply, Said, Tool, ToolCall
 from agentlearn.reflexion.process import run_command
 from agentlearn.reflexion.values import Spent
 from agentlearn.sessions.draft import Draft
@@ -77,7 +78,10 @@ class BuiltIn:
             if self._seconds_left() <= 0:
                 self.timed_out = True
                 break
-            reply = self.model.ask(messages, [SHELL], MOST_OUTPUT_TOKENS)
+            reply = self._asked(messages)
+            if reply is None:
+                self.timed_out = True
+                break
             self.usage += Spent(reply.usage.input_tokens, reply.usage.output_tokens)
             step = f"step-{number}"
             self.draft.said("assistant", plain(reply.text), number, step=step)
@@ -88,6 +92,25 @@ class BuiltIn:
                 answer = self._answer(call, number, step) if place < MOST_CALLS else TOO_MANY
                 messages.append(Said("tool", redact(answer), call_id=call.id))
         return self.draft.finish("agent")
+
+    def _asked(self, messages: list[Said]) -> Reply | None:
+        """The model's reply; None if the time of the attempt is over before it comes."""
+        answer: list[Reply | BaseException] = []
+
+        def ask() -> None:
+            try:
+                answer.append(self.model.ask(list(messages), [SHELL], MOST_OUTPUT_TOKENS))
+            except BaseException as error:
+                answer.append(error)
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(max(self._seconds_left(), 0.0))
+        if not answer:
+            return None
+        if isinstance(answer[0], BaseException):
+            raise answer[0]
+        return answer[0]
 
     def _seconds_left(self) -> float:
         return self.deadline - time.monotonic()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +26,7 @@ def copy_folder(source: Path, target: Path, passed: Path | None = None) -> None:
     Links that lead into the original lead into the copy: whoever follows them stays in it.
     """
     try:
-        _copy(source, target, source, target, passed)
+        _copy(source, target, source, target, passed and passed.resolve())
     except OSError as error:
         raise AgentlearnError(
             f"{source} cannot be copied: {error.filename or target}: {error.strerror}"
@@ -37,7 +38,7 @@ def _copy(source: Path, target: Path, root: Path, new_root: Path, passed: Path |
     with os.scandir(source) as entries:
         for entry in entries:
             path, copy = Path(entry.path), target / entry.name
-            if entry.name == LEFT_OUT or path == passed:
+            if entry.name == LEFT_OUT or (entry.is_dir() and path.resolve() == passed):
                 continue
             if entry.is_symlink():
                 copy.symlink_to(_led_into_copy(path.readlink(), root, new_root))
@@ -120,17 +121,21 @@ def _leads_out(link: Path, copy: Path) -> bool:
 
 def _forget_other_folders(folder: Path) -> None:
     """Settings that would lead git in the copy back to the original."""
-    config = folder / "config"
-    if not config.is_file():
-        return
-    for name in ("core.worktree", "core.fsmonitor"):
-        try:
-            git("config", "--file", config, "--unset-all", name)
-        except GitFailed:
-            pass  # it was not set
     worktrees = folder / "worktrees"
     if worktrees.is_dir():
         remove(worktrees)
+    configs = [folder / "config", folder / "config.worktree"]
+    configs += [path for path in (folder / "modules").rglob("config") if path.is_file()]
+    for config in configs:
+        if config.is_symlink() or not config.is_file():
+            continue
+        for name in ("core.worktree", "core.fsmonitor"):
+            try:
+                value = git("config", "--file", config, "--get", name).strip()
+                if name != "core.worktree" or Path(value).is_absolute() or config in configs[:2]:
+                    git("config", "--file", config, "--unset-all", name)
+            except GitFailed:
+                pass  # it was not set
 
 
 def remove(path: Path) -> None:
@@ -142,7 +147,10 @@ def remove(path: Path) -> None:
             path.parent.chmod(0o700)
             path.unlink(missing_ok=True)
         return
-    shutil.rmtree(path, onerror=_with_rights)
+    try:
+        shutil.rmtree(path, onerror=_with_rights)
+    except RecursionError:  # folders in folders, thousands of them
+        subprocess.run(["rm", "-rf", "--", str(path)], check=False)
 
 
 def _with_rights(function: Callable[..., Any], path: str, error: Any) -> None:

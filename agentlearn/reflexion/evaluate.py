@@ -7,7 +7,8 @@ score, or one that is no number, has not said that the task is done: so it is no
 from __future__ import annotations
 
 import math
-import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,16 @@ from agentlearn.reflexion.task import Evaluator, FileScore, RegexScore
 
 TAIL_CHARS = 4000
 SCORE_BYTES = 1024 * 1024
+REGEX_SECONDS = 10.0
+LAST_MATCH = """
+import json, re, sys
+pattern, *texts = json.load(sys.stdin.buffer)
+last = None
+for text in reversed(texts):  # what stdout says goes before
+    for match in re.finditer(pattern, text):
+        last = match[1] if match.re.groups else match[0]
+print(json.dumps(last))
+"""
 
 
 class Evaluation(Struct, frozen=True):
@@ -91,13 +102,22 @@ def _score(judge: Evaluator, ran: Ran, workspace: Path) -> tuple[float | None, s
 
 
 def _in_output(pattern: str, ran: Ran) -> tuple[float | None, str | None]:
-    last = None
-    for text in (ran.stderr.text(), ran.stdout.text()):  # what stdout says goes before
-        for match in re.finditer(pattern, text):
-            last = match
-    if last is None:
-        return None, "the judge printed no score"
-    return _number(last[1] if last.re.groups else last[0])
+    """The last match, looked for in a process of its own: an expression may take for ever."""
+    given = msgspec.json.encode([pattern, ran.stdout.text(), ran.stderr.text()])
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", LAST_MATCH],
+            input=given,
+            capture_output=True,
+            timeout=REGEX_SECONDS,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"looking for the score took over {REGEX_SECONDS:g} seconds"
+    except subprocess.CalledProcessError:
+        return None, "the score could not be looked for"
+    found = msgspec.json.decode(done.stdout)
+    return (None, "the judge printed no score") if found is None else _number(found)
 
 
 def _in_file(where: FileScore, workspace: Path) -> tuple[float | None, str | None]:

@@ -24,6 +24,9 @@ NO_SETTINGS = {
 }
 
 
+MOST_SECONDS = 300.0
+
+
 class GitFailed(AgentlearnError):
     """Git is not there, or could not do what was asked of it."""
 
@@ -40,18 +43,24 @@ def git(
         done = subprocess.run(
             command,
             cwd=cwd,
-            env=environment({**NO_SETTINGS, **(env or {})}),
+            env=environment({**NO_SETTINGS, **(env or {})}, without_secrets=True),
             stdin=subprocess.DEVNULL,
             stdout=stdout or subprocess.PIPE,
             stderr=subprocess.PIPE,
+            timeout=MOST_SECONDS,
             check=False,
         )
+    except subprocess.TimeoutExpired:
+        raise GitFailed(f"git {_verb(args)} took over {MOST_SECONDS:g} seconds") from None
     except FileNotFoundError as error:
         if cwd is not None and not cwd.is_dir():
             raise GitFailed(f"{cwd} is gone") from None
         raise GitFailed("git is not installed: it makes the patches") from error
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        verb = next((each for each in map(str, args) if not each.startswith("-")), "")
-        raise GitFailed(f"git {verb} failed: {said[-1] if said else done.returncode}")
+        raise GitFailed(f"git {_verb(args)} failed: {said[-1] if said else done.returncode}")
     return (done.stdout or b"").decode("utf-8", "surrogateescape")
+
+
+def _verb(args: tuple[str | Path, ...]) -> str:
+    return next((each for each in map(str, args) if not each.startswith("-")), "")

@@ -6,8 +6,11 @@ import codecs
 from pathlib import Path
 from typing import IO
 
+from agentlearn.guard.secrets import redact
+
 END_BYTES = 64 * 1024
 LOG_BYTES = 8 * 1024 * 1024
+LONGEST_LINE = 1024 * 1024
 
 
 class Kept:
@@ -66,13 +69,15 @@ def _decoded(data: bytes) -> str:
 class Log:
     """A file that takes so much and no more: then it says how much was left out, and the end.
 
-    A full disk is told in `problem`, and does not end what is logged.
+    It takes whole lines, without their secrets: a log is there when the program is killed, too. A
+    full disk is told in `problem`, and does not end what is logged.
     """
 
     def __init__(self, path: Path | None, most_bytes: int = LOG_BYTES) -> None:
         self.path = path
         self.most_bytes = most_bytes
-        self.written = 0
+        self.taken = 0
+        self.pending = b""
         self.rest = Kept()
         self.problem: str | None = None
         self.file: IO[bytes] | None = None
@@ -86,29 +91,36 @@ class Log:
         return self
 
     def add(self, block: bytes) -> None:
-        room = self.most_bytes - self.written
+        room = self.most_bytes - self.taken
         if room < len(block):
             self.rest.add(block[max(room, 0) :])
             block = block[: max(room, 0)]
-        if block:
-            self.written += len(block)
-            self._write(block)
+        if not block:
+            return
+        self.taken += len(block)
+        whole, newline, rest = (self.pending + block).rpartition(b"\n")
+        if not newline and len(rest) > LONGEST_LINE:
+            whole, rest = rest, b""
+        self.pending = rest
+        self._write(whole + newline)
 
     def _write(self, data: bytes) -> None:
-        if self.file is None:
+        if self.file is None or not data:
             return
+        text = data.decode("utf-8", "surrogateescape")
         try:
-            self.file.write(data)
+            self.file.write(redact(text).encode("utf-8", "surrogateescape"))
         except OSError as error:
             self.problem = f"the log is not whole: {error.strerror}"
             self.file.close()
             self.file = None
 
     def __exit__(self, *error: object) -> None:
+        end = b""
         if self.rest.size:
             end = bytes((self.rest.head + self.rest.last)[-END_BYTES:])
             left_out = self.rest.size - len(end)
-            marker = f"\n…({left_out} bytes left out)…\n".encode() if left_out else b""
-            self._write(marker + end)
+            end = (f"\n…({left_out} bytes left out)…\n".encode() if left_out else b"") + end
+        self._write(self.pending + end)
         if self.file is not None:
             self.file.close()

@@ -31,6 +31,8 @@ GRACE_SECONDS = 2.0
 LINGER_SECONDS = 0.5
 """The same for what a command left behind when it ended by itself."""
 POLL_SECONDS = 0.05
+LAST_WORDS_SECONDS = 1.0
+"""How long what a command said is still read after it has ended."""
 KILL_SECONDS = 10.0
 SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER, of linux/prctl.h."""
@@ -96,8 +98,14 @@ def _read_until_it_ends(
     with selectors.DefaultSelector() as selector:
         for pipe in kept:
             selector.register(pipe, selectors.EVENT_READ)
+        ended_at = None
         while selector.get_map() or process.poll() is None:
-            left = deadline - time.monotonic()
+            now = time.monotonic()
+            if process.poll() is not None:
+                ended_at = ended_at or now
+                if now - ended_at > LAST_WORDS_SECONDS:
+                    return True  # what goes on talking was left in the background
+            left = deadline - now
             if left <= 0:
                 return False
             if not selector.get_map():  # it closed its output, and works on
@@ -203,12 +211,17 @@ class _Family:
         return {pid for pid in found if not _is_dead(pid)}
 
 
-def end_marked(mark: str) -> int:
-    """End what a killed run left behind; how many there were."""
+def end_leftovers(mark: str, folder: Path) -> int:
+    """End what a killed run left behind; how many there were.
+
+    They have its mark, or, if they threw their environment away, they are in its workspaces.
+    """
     ended = 0
     until = time.monotonic() + KILL_SECONDS
     while _has_proc() and time.monotonic() < until:
-        found = {pid for pid in marked(mark, _parents()) if not _is_dead(pid)}
+        pids = _parents()
+        found = marked(mark, pids) | _at_work_in(folder, pids)
+        found = {pid for pid in found if not _is_dead(pid)}
         if not found:
             break
         for pid in found:
@@ -217,6 +230,17 @@ def end_marked(mark: str) -> int:
                 ended += 1
         time.sleep(0.02)
     return ended
+
+
+def _at_work_in(folder: Path, pids: dict[int, int]) -> set[int]:
+    """The processes whose folder is below another, also one that is gone."""
+    found = set()
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            here = os.readlink(f"/proc/{pid}/cwd")  # noqa: PTH115
+            if pid != os.getpid() and Path(here.removesuffix(" (deleted)")).is_relative_to(folder):
+                found.add(pid)
+    return found
 
 
 def _has_proc() -> bool:

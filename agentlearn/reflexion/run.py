@@ -34,7 +34,7 @@ from agentlearn.reflexion.environment import environment
 from agentlearn.reflexion.evaluate import Evaluation
 from agentlearn.reflexion.feedback import feedback_of
 from agentlearn.reflexion.folder import EpisodeFolder, RunFolder, new_run_id, write_whole
-from agentlearn.reflexion.process import MARK, end_marked
+from agentlearn.reflexion.process import MARK, end_leftovers
 from agentlearn.reflexion.reflect import (
     ByCommand,
     ByModel,
@@ -46,7 +46,7 @@ from agentlearn.reflexion.reflect import (
 from agentlearn.reflexion.task import CommandReflector, Task
 from agentlearn.reflexion.task_file import load_task, workspace_of
 from agentlearn.reflexion.values import Attempt, Episode, Run, Spent
-from agentlearn.reflexion.workspace import Workspaces
+from agentlearn.reflexion.workspace import BaseChanged, Workspaces
 from agentlearn.sessions.draft import Draft
 from agentlearn.sessions.read import read_sessions
 from agentlearn.sessions.source import Source
@@ -179,7 +179,7 @@ class Running:
         started = time.monotonic()
         outcome, reason = "failed", "errors"
         try:
-            end_marked(self.run.mark)
+            end_leftovers(self.run.mark, self.workspaces.folder)
             self._find_base()
             finished = self._loop()
             outcome = "converged" if finished.passed else "exhausted"
@@ -212,8 +212,10 @@ class Running:
             )
 
     def _find_base(self) -> None:
-        if self.workspaces.base.is_dir() or self._ending(self.folder.episodes()):
-            return
+        if not (self.workspaces.base.is_dir() or self._ending(self.folder.episodes())):
+            self._make_base()
+
+    def _make_base(self) -> None:
         if self.workspaces.make_base() != self.run.base_digest:
             raise AgentlearnError(
                 "the protected files are no longer those that the run began with",
@@ -287,6 +289,8 @@ class Running:
         except ModelFailed:
             raise
         except (AgentlearnError, OSError) as error:
+            if isinstance(error, BaseChanged):
+                self._make_base()  # the next attempt starts from what this one had
             told = error.message if isinstance(error, AgentlearnError) else str(error)
             failed = Attempt(
                 evaluation=Evaluation(False, None, None, reason="it was not judged"),

@@ -18,7 +18,7 @@ from agentlearn.sessions.native_write import native_lines
 from agentlearn.sessions.read import read_sessions
 from agentlearn.sessions.redacted import redacted
 from agentlearn.sessions.source import Source
-from agentlearn.sessions.values import Session, Signal, pack
+from agentlearn.sessions.values import Call, Session, Signal, pack
 
 SHOWN_CHARS = 40_000
 
@@ -27,11 +27,12 @@ def own_transcript(pattern: str | None, workspace: Path, log: Path, began: float
     """The session that the agent wrote itself: where the task says, else on its stdout."""
     paths = [path for path in _matches(pattern, workspace) if path.stat().st_mtime >= began - 1]
     paths.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    found = [session for path in [*paths, log] for session in _sessions_in(path)]
-    here = [each for each in found if each.cwd and Path(each.cwd) == workspace]
-    for session in here or found:
-        if session.parent is None and session.turns():
-            return session
+    for path in [*paths, log]:
+        for session in _sessions_in(path):
+            # One that worked somewhere else is another's, however new its file is.
+            is_here = not session.cwd or Path(session.cwd).resolve() == workspace.resolve()
+            if is_here and session.parent is None and session.turns():
+                return session
     return None
 
 
@@ -89,13 +90,19 @@ def judged(
     metadata = {**session.metadata, **about}
     if session.dialect != "native":
         metadata |= {"dialect": session.dialect, "agent_session": session.id}
+    # What an agent claims to have earned is no reward: the judge alone gives one.
+    entries = [
+        structs.replace(entry, reward=None) if isinstance(entry, Call) else entry
+        for entry in session.entries
+        if not (isinstance(entry, Signal) and entry.kind == "verdict")
+    ]
     complete = structs.replace(
         session,
         started_at=session.started_at or _iso(began),
         ended_at=session.ended_at or _iso(time.time()),
         id=id,
         goal=goal,
-        entries=[*session.entries, signal],
+        entries=[*entries, signal],
         outcome="success" if verdict.passed else "failure",
         reason=None,
         metadata=metadata,

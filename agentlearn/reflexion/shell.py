@@ -1,7 +1,8 @@
 """Fields in a shell command: `{prompt}` becomes its text, quoted, so that nothing in it is run.
 
-Quoting protects only where the shell reads words. Inside quotes, backquotes and here-documents,
-or given to another shell, the same text would be run: there a field is refused.
+Quoting protects only where the shell reads words. Inside quotes, backquotes, arithmetic and
+here-documents, or given to a program that is a shell itself, the same text would be run or torn:
+there a field is refused, also where it might do no harm.
 """
 
 from __future__ import annotations
@@ -10,51 +11,127 @@ import re
 import shlex
 from collections.abc import Mapping
 
-RUN_AGAIN = re.compile(r"(?:\beval|\b(?:ba|da|z|k|a)?sh\s+(?:-\w+\s+)*-\w*c)\s*\Z")
+RUN_AGAIN = re.compile(
+    r"(?:^|[\s/])(?:eval|let|source|ssh|su|watch|parallel)(?=\s)"
+    r"|(?:^|[\s/])(?:ba|da|z|k|a|fi|c|tc)?sh(?=\s)(?:.*\s)?-\w*c(?=\s)"
+    r"|\s-\w*[ce]\s+\Z|\s--(?:eval|command|exec|execute)[\s=]+\Z",
+    re.DOTALL,
+)
+"""What runs its arguments once more: a shell, something like one, or a program's `-c` and `-e`."""
+SEPARATORS = ";&|(\n{"
+INSIDE = {
+    "'": "single quotes",
+    '"': "double quotes",
+    "`": "backquotes",
+    "$((": "arithmetic",
+    "${": "an expansion",
+    "#": "a comment",
+    "<<": "a here-document",
+    "\\": "an escape",
+}
 
 
 def fill(command: str, fields: Mapping[str, str]) -> str:
     """The command with every field that it names in place, shell-quoted. Other braces stay."""
-    pattern = re.compile(r"\{(" + "|".join(map(re.escape, fields)) + r")\}")
-    return pattern.sub(lambda found: shlex.quote(fields[found[1]]), command)
+    return _fields(tuple(fields)).sub(lambda found: shlex.quote(fields[found[1]]), command)
 
 
 def named_fields(command: str, names: tuple[str, ...]) -> set[str]:
-    return {name for name in names if f"{{{name}}}" in command}
+    return {found[1] for found in _fields(names).finditer(command)}
+
+
+def _fields(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(r"\{(" + "|".join(map(re.escape, names)) + r")\}")
 
 
 def unsafe_field(command: str, names: tuple[str, ...]) -> tuple[str, str] | None:
     """A field that stands where the shell would run what is in it, and what is around it."""
-    for found in re.finditer(r"\{(" + "|".join(map(re.escape, names)) + r")\}", command):
-        before = command[: found.start()]
-        around = _around(before)
-        if around is None and RUN_AGAIN.search(before):
-            around = "a command that is run once more"
+    places = {found.start(): found[0] for found in _fields(names).finditer(command)}
+    reading = _Reading(command)
+    for place in sorted(places):
+        around = reading.until(place)
         if around is not None:
-            return found[0], around
+            return places[place], around
     return None
 
 
-def _around(before: str) -> str | None:
-    """What is still open at the end of a piece of shell: a quote, or a here-document."""
-    quote = ""
-    escaped = False
-    for place, char in enumerate(before):
-        if escaped:
-            escaped = False
-        elif char == "\\" and quote != "'":
-            escaped = True
-        elif quote:
-            if char == quote:
-                quote = ""
-        elif char in "'\"`":
-            quote = char
-        elif before.startswith("<<", place) and not before.startswith("<<<", place):
-            return "a here-document"
-        elif char == "#" and (place == 0 or before[place - 1] in " \t\n;&|("):
-            rest = before.find("\n", place)
-            if rest < 0:
-                return "a comment"
-    if escaped:
-        return "a backslash before it"
-    return {"'": "single quotes", '"': "double quotes", "`": "backquotes"}.get(quote)
+class _Reading:
+    """A shell command, read up to a place, with all that is open there."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+        self.at = 0
+        self.open: list[str] = []
+        """Quotes, `$(` and the like that have begun and not ended, the innermost last."""
+        self.simple = 0
+        """Where the command began that is being read."""
+
+    def until(self, place: int) -> str | None:
+        """What is around a place; None if it is a bare word of a command that does not run it."""
+        while self.at < place:
+            self.at += self._step()
+        if self.at > place:  # it was read as a part of something: a comment, an escape
+            return INSIDE["#" if "#" in self.command[:place] else "\\"]
+        inner = self.open[-1] if self.open else ""
+        if inner in INSIDE:
+            return INSIDE[inner]
+        if RUN_AGAIN.search(self.command[self.simple : place]):
+            return "a command that is run once more"
+        return None
+
+    def _step(self) -> int:
+        """Take what stands here; how many characters it was."""
+        text, at = self.command, self.at
+        char, inner = text[at], self.open[-1] if self.open else ""
+        if inner == "'":
+            return self._close(1) if char == "'" else 1
+        if char == "\\":
+            return 2
+        if inner == "`":
+            return self._close(1) if char == "`" else 1
+        if inner == "$((" and text.startswith("))", at):
+            return self._close(2)
+        if inner == "${" and char == "}":
+            return self._close(1)
+        for opening in ("$((", "$(", "${"):
+            if text.startswith(opening, at):
+                self.open.append(opening)
+                self.simple = at + len(opening)
+                return len(opening)
+        if char == '"':
+            return self._close(1) if inner == '"' else self._begin(char)
+        if inner in ('"', "$((", "${"):
+            return self._begin(char) if char == "`" else 1
+        return self._step_in_words(char)
+
+    def _step_in_words(self, char: str) -> int:
+        """Where words are read: at the top, and inside `$(…)`."""
+        text, at = self.command, self.at
+        if char in "'`":
+            return self._begin(char)
+        if text.startswith("<<", at) and not text.startswith("<<<", at):
+            self.open.append("<<")  # it never ends for us: what follows is not looked at closely
+            return 2
+        if char == "#" and (at == 0 or text[at - 1] in " \t\n;&|("):
+            end = text.find("\n", at)
+            return (len(text) if end < 0 else end) - at
+        if char == "(":
+            self.open.append("(")
+        if char == ")" and self.open and self.open[-1] in ("(", "$("):
+            return self._close(1)
+        if char in SEPARATORS and not _fields_begin(text, at):
+            self.simple = at + 1
+        return 1
+
+    def _begin(self, char: str) -> int:
+        self.open.append(char)
+        return 1
+
+    def _close(self, length: int) -> int:
+        self.open.pop()
+        return length
+
+
+def _fields_begin(text: str, at: int) -> bool:
+    """Whether a brace is that of a field, or of `awk '{…}'`, and not of a group of commands."""
+    return text[at] == "{" and not text.startswith(("{ ", "{\n"), at)
