@@ -94,7 +94,7 @@ class _Task:
         if self.result is not None:
             return self.result
         name = load_task(self.file).name
-        told = {"run": None, "task": name, "passed": False, "episodes": []}
+        told: dict[str, Any] = {"run": None, "task": name, "passed": False, "episodes": []}
         return {**told, "exit_code": self.code}
 
 
