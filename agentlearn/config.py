@@ -38,6 +38,7 @@ AT_LEAST = {
     "max_tokens": 1,
     "memory_chars": 100,
     "user_chars": 100,
+    "max_context_items": 1,
 }
 
 
@@ -74,6 +75,12 @@ class Settings(Struct, frozen=True):
     """Budget of MEMORY.md, in characters."""
     user_chars: int = 1_375
     """Budget of USER.md, in characters."""
+    relevance_threshold: float = 0.3
+    """The floor for what is put into a prompt, 0 to 1."""
+    max_context_items: int = 5
+    """So many notes, and so many things that are known, are put into a prompt."""
+    hooks_reviewer: Literal["rules", "model"] = "rules"
+    """Who reviews a session when a hook tells that it ended ([hooks] reviewer)."""
 
 
 class Setting(Struct, frozen=True):
@@ -149,10 +156,21 @@ def _from_its_folder(path: Path, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _apply(found: dict[str, Setting], values: dict[str, Any], origin: str) -> None:
-    for name, value in values.items():
+    for name, value in _flat(values).items():
         if name not in found:
             raise _unknown(name, origin, list(found))
         found[name] = Setting(name, _checked(name, value, origin), origin)
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    """`[hooks]` with `reviewer` is `hooks_reviewer`."""
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if name == "hooks" and isinstance(value, dict):
+            flat |= {f"{name}_{key}": inner for key, inner in value.items()}
+        else:
+            flat[name] = value
+    return flat
 
 
 def _unknown(name: str, origin: str, known: list[str]) -> BadInput:
@@ -199,6 +217,10 @@ def _problem(name: str, value: Any) -> str | None:
         return "must be between 1 and 64"
     if name in AT_LEAST and value < AT_LEAST[name]:
         return f"must be at least {AT_LEAST[name]}"
+    if name == "relevance_threshold" and not 0.0 <= value <= 1.0:
+        return "must be between 0 and 1"
+    if name == "hooks_reviewer" and value not in ("rules", "model"):
+        return "must be rules or model"
     if name == "reviewer" and value not in ("auto", "model", "rules"):
         return "must be auto, model or rules"
     if name == "model_timeout_seconds" and not 0 < value <= 86_400:

@@ -46,6 +46,11 @@ def user_file(text: str) -> Path:
     return path
 
 
+def test_the_settings_of_hooks_may_stand_in_a_table(project: Path) -> None:
+    (project / "agentlearn.toml").write_text('[hooks]\nreviewer = "model"\n')
+    assert json_of("config")["hooks_reviewer"]["value"] == "model"
+
+
 def test_the_defaults(project: Path) -> None:
     found = json_of("config")
     assert found == {name: {"value": value, "from": "default"} for name, value in DEFAULTS.items()}

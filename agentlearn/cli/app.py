@@ -29,6 +29,8 @@ COMMANDS = {
     "recall": "find what is known, or the conventions of a folder",
     "forget": "forget what is known under an id",
     "knowledge": "export, import and prune what is known",
+    "inject": "what is known that bears on a conversation, for its next prompt",
+    "hook": "what agents call when a session starts, is prompted or ends",
     "init": "make this project ready: folders, and what an agent needs to read them",
     "skills": "the skills: list, show, pin",
     "memory": "what the memory says, who wrote it and how full it is",

@@ -10,6 +10,7 @@ from agentlearn.cli.stores import open_store
 from agentlearn.config import find_project
 from agentlearn.knowledge.base import Base
 from agentlearn.knowledge.values import Item
+from agentlearn.store.memory import TARGETS, memory_path, notes_of
 from agentlearn.store.places import OWN, user_places
 
 FILE = "knowledge.db"
@@ -34,6 +35,18 @@ def base_to_write(user: bool) -> Base:
 
 def both_bases() -> list[Base]:
     return [project_base(), user_base()]
+
+
+def memory_notes() -> list[str]:
+    """The notes of the project's memory and of the person's own, each once."""
+    stores = [open_store(), open_store(user=True)]
+    texts = [
+        note.text
+        for store in stores
+        for target in TARGETS
+        for note in notes_of(store.read(memory_path(target)))
+    ]
+    return list(dict.fromkeys(texts))
 
 
 def scope_of(directory: str | None) -> str:

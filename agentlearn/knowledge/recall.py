@@ -50,10 +50,14 @@ def recall(
     min_relevance: float = 0.3,
     kind: Kind | None = None,
     scope: str | None = None,
+    enough: int | None = None,
 ) -> list[Found]:
-    """The best answers of all bases, best first. `scope` leaves out what holds elsewhere only."""
+    """The best answers of all bases, best first. `scope` leaves out what holds elsewhere only.
+
+    So many words are `enough`: who looks for all words of a conversation finds no item with all.
+    """
     wanted = query_words(query[:MOST_QUERY])
-    scored = [one for base in bases for one in _scored(base, wanted)]
+    scored = [one for base in bases for one in _scored(base, wanted, enough)]
     scored.sort(key=lambda one: (-one[0], one[1].id))
     found: list[Found] = []
     for relevance, item, base in scored:
@@ -64,12 +68,26 @@ def recall(
     return found
 
 
+def best_known(bases: Iterable[Base], limit: int) -> list[Found]:
+    """What is surest and most used, where there is nothing to look for yet."""
+    now = datetime.now(UTC)
+    found = [
+        Found(item, item.confidence * (0.5 + 0.5 * _recency(item, now)), base)
+        for base in bases
+        for item in base.items("ORDER BY verified DESC, uses DESC, confidence DESC LIMIT 50")
+    ]
+    found.sort(key=lambda one: (-one.item.uses, -one.relevance, one.item.id))
+    return [one for one in found if is_harmless(one.item)][:limit]
+
+
 def is_harmless(item: Item) -> bool:
     """A base may have come with a clone, or from an import: what is in it is not trusted."""
     return not (has_hidden(item.text) or has_secret(item.text) or has_order(item.text))
 
 
-def _scored(base: Base, wanted: list[str]) -> Iterator[tuple[float, Item, Base]]:
+def _scored(
+    base: Base, wanted: list[str], enough: int | None
+) -> Iterator[tuple[float, Item, Base]]:
     """What has one of the words, by BM25 and then by how many; words that nothing has are looked
     for once more, as parts of others and with typing errors.
     """
@@ -83,7 +101,7 @@ def _scored(base: Base, wanted: list[str]) -> Iterator[tuple[float, Item, Base]]
         candidates = _candidates(base, weights)
     now = datetime.now(UTC)
     for item, words, score in candidates:
-        covered = _coverage(words, wanted, weights)
+        covered = _coverage(words, wanted, weights, enough)
         yield _relevance(item, covered, score, now), item, base
 
 
@@ -138,12 +156,25 @@ def _grams(word: str) -> set[str]:
     return {marked[at : at + 3] for at in range(len(marked) - 2)} or {marked}
 
 
-def _coverage(words: set[str], wanted: list[str], weights: dict[str, tuple[str, float]]) -> float:
+def _coverage(
+    words: set[str],
+    wanted: list[str],
+    weights: dict[str, tuple[str, float]],
+    enough: int | None,
+) -> float:
     best: dict[str, float] = {}
     for word in words & weights.keys():
         of, likeness = weights[word]
         best[of] = max(best.get(of, 0.0), likeness)
-    return sum(best.values()) / len(wanted)
+    return min(1.0, sum(best.values()) / min(len(wanted), enough or len(wanted)))
+
+
+def coverage_of(text: str, wanted: list[str], enough: int) -> float:
+    """The same for a text that is in no base, such as a note."""
+    if not wanted:
+        return 0.0
+    weights = {word: (word, 1.0) for word in wanted}
+    return _coverage(set(words_of(text)), wanted, weights, enough)
 
 
 def _relevance(item: Item, coverage: float, score: float, now: datetime) -> float:
