@@ -28,6 +28,9 @@ DEFAULTS = {
     "skills_dir": ".agents/skills",
     "memory_chars": 2200,
     "user_chars": 1375,
+    "relevance_threshold": 0.3,
+    "max_context_items": 5,
+    "hooks_reviewer": "rules",
 }
 
 
