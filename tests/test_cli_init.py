@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -189,3 +190,77 @@ def test_json(project: Path):
         "line": None,
     }
     assert {step["status"] for step in json_of("init", "--agent", "claude")} == {"done"}
+
+
+HOOKED = {"claude": ".claude/settings.json", "codex": ".codex/hooks.json",
+          "gemini": ".gemini/settings.json"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "name"), HOOKED.items())
+def test_hooks_are_written_and_taken_out_again(project: Path, agent: str, name: str) -> None:
+    call("init", "--agent", agent, "--hooks")
+    path = project / name
+    settings = json.loads(path.read_text())
+    commands = [
+        hook["command"]
+        for groups in settings["hooks"].values()
+        for group in groups
+        for hook in group["hooks"]
+    ]
+    assert [command.rpartition(" ")[2] for command in commands] == [
+        "session-start", "user-prompt", "session-end",
+    ]  # fmt: skip
+    before = path.read_text()
+    assert "nothing to do" in call("init", "--agent", agent, "--hooks").stderr
+    assert path.read_text() == before
+    call("init", "--agent", agent, "--hooks", "--remove")
+    assert json.loads(path.read_text()) == {}
+
+
+def test_hooks_do_not_disturb_what_is_there(project: Path) -> None:
+    path = project / ".claude" / "settings.json"
+    path.parent.mkdir()
+    mine = {
+        "permissions": {"allow": ["Bash(ls:*)"]},
+        "hooks": {
+            "SessionStart": [
+                {"matcher": "startup", "hooks": [{"type": "command", "command": "x"}]}
+            ],
+            "Stop": [{"hooks": [{"type": "command", "command": "notify"}]}],
+        },
+        "ä": 1.0,
+    }
+    text = json.dumps(mine, indent=4, ensure_ascii=False) + "\n"
+    path.write_text(text)
+    call("init", "--agent", "claude", "--hooks")
+    settings = json.loads(path.read_text())
+    assert settings["hooks"]["SessionStart"][0] == mine["hooks"]["SessionStart"][0]
+    assert settings["hooks"]["Stop"] == mine["hooks"]["Stop"]
+    assert list(settings) == list(mine) and settings["ä"] == 1.0
+    call("init", "--agent", "claude", "--hooks", "--remove")
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("text", ["{ // mine\n}", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
+def test_settings_that_cannot_be_understood_are_not_touched(project: Path, text: str) -> None:
+    path = project / ".codex" / "hooks.json"
+    path.parent.mkdir()
+    path.write_text(text)
+    assert "error: " in call("init", "--agent", "codex", "--hooks", code=2).stderr
+    assert path.read_text() == text
+    assert not (project / "AGENTS.md").exists()
+
+
+def test_hooks_say_what_they_need(project: Path) -> None:
+    assert "needs an agent" in call("init", "--hooks", code=2).stderr
+    assert "goes with --hooks" in call("init", "--agent", "claude", "--remove", code=2).stderr
+    assert "not for amp" in call("init", "--agent", "amp", "--hooks", code=2).stderr
+    assert "codex_hooks" in call("init", "--agent", "codex", "--hooks").stderr
+    call("init", "--agent", "claude", "--hooks", "--dry-run")
+    assert not (project / ".claude").exists()
+
+
+def test_hooks_do_not_leave_the_project(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (project / ".gemini").symlink_to(tmp_path / "elsewhere")
+    assert "leads out" in call("init", "--agent", "gemini", "--hooks", code=2).stderr

@@ -19,11 +19,18 @@ from agentlearn.cli.stores import User, open_store
 from agentlearn.errors import BadInput
 from agentlearn.guard import one_line
 from agentlearn.store.agents import AGENTS
+from agentlearn.store.hooks import HOOKS, plan_hooks
 from agentlearn.store.setup import Step, plan_setup, set_up
 
 FORMATS = ("text", "json")
-DONE = {"make": "made", "write": "wrote", "link": "linked", "add": "added a line to"}
-WOULD = {"make": "make", "write": "write", "link": "link", "add": "add a line to"}
+DONE = {
+    **{"make": "made", "write": "wrote", "link": "linked", "add": "added a line to"},
+    **{"hook": "put hooks into", "unhook": "took the hooks out of"},
+}
+WOULD = {
+    **{"make": "make", "write": "write", "link": "link", "add": "add a line to"},
+    **{"hook": "put hooks into", "unhook": "take the hooks out of"},
+}
 
 
 def main(
@@ -36,6 +43,17 @@ def main(
             show_default=False,
         ),
     ] = None,
+    hooks: Annotated[
+        bool,
+        typer.Option(
+            "--hooks",
+            help="Put agentlearn hook into the agent's settings (claude, codex, gemini): a session "
+            "begins with what is known, and is reviewed when it ends.",
+        ),
+    ] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="With --hooks: take them out again.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
     ] = False,
@@ -45,8 +63,18 @@ def main(
 ) -> None:
     chosen = choose_format(format, json, FORMATS)
     agents = _checked(agent or [], user)
+    if remove and not hooks:
+        raise BadInput("--remove goes with --hooks")
+    if hooks and not agents:
+        raise BadInput("--hooks needs an agent", "agentlearn init --agent claude --hooks")
     store = open_store(user)
-    steps = plan_setup(store, agents) if dry_run else set_up(store, agents)
+
+    def plan() -> list[Step]:
+        steps = [] if remove else plan_setup(store, agents)
+        return steps + (plan_hooks(store.places, agents, remove) if hooks else [])
+
+    steps = plan() if dry_run else set_up(store, plan)
+    _hint(agents, hooks and not remove)
     if chosen == "json":
         write_json([_as_dict(step, dry_run) for step in steps])
         return
@@ -59,6 +87,12 @@ def main(
         print(one_line(f"your memory: {store.places.memory}", 500))
     if all(step.is_done for step in steps):
         print("note: nothing to do, all of it is there", file=sys.stderr)
+
+
+def _hint(agents: list[str], hooks: bool) -> None:
+    for name in agents if hooks else []:
+        if hint := HOOKS[name].hint:
+            print(f"hint: {hint}", file=sys.stderr)
 
 
 def _checked(names: list[str], user: bool) -> list[str]:

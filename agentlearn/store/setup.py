@@ -7,6 +7,7 @@ has there is never replaced: a folder of skills where a link would go is told, a
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +26,7 @@ MARK = "init"
 
 
 class Step(Struct, frozen=True):
-    action: Literal["make", "write", "link", "add"]
+    action: Literal["make", "write", "link", "add", "hook", "unhook"]
     path: str
     """Relative to the home of the store."""
     text: str = ""
@@ -35,13 +36,13 @@ class Step(Struct, frozen=True):
     is_done: bool = False
 
 
-def set_up(store: Store, names: list[str]) -> list[Step]:
+def set_up(store: Store, plan: Callable[[], list[Step]]) -> list[Step]:
     """Do what has to be done; nothing at all if a part of it cannot be."""
-    steps = plan_setup(store, names)
+    steps = plan()
     places = store.places
     home = Folder(places.home)
     with store.writing():  # no two of these at once, and none on a file that changed meanwhile
-        for step in plan_setup(store, names):
+        for step in plan():
             if step.is_done:
                 continue
             if step.action == "make":
@@ -114,7 +115,7 @@ def _instruct(places: Places, agent: Agent, told: set[str]) -> list[Step]:
     known = [name for name in agent.instructions if _is_there(places.home / name)]
     name = known[0] if known else agent.instructions[0]
     line = line_for(name)
-    path = _inside(places, name, line)
+    path = inside_project(places, name, line)
     before = files.read_text(Folder(places.home), path)
     other = agent.prefers if agent.prefers and (places.home / agent.prefers).is_file() else None
     takes_in_other = other is not None and (before is None or f"@{other}" in before)
@@ -130,14 +131,14 @@ def _instruct(places: Places, agent: Agent, told: set[str]) -> list[Step]:
 
 
 def _names_memory(places: Places, name: str) -> bool:
-    return MEMORY in (files.read_text(Folder(places.home), _inside(places, name, "")) or "")
+    return MEMORY in (files.read_text(Folder(places.home), inside_project(places, name, "")) or "")
 
 
 def _is_there(path: Path) -> bool:
     return path.exists() or path.is_symlink()
 
 
-def _inside(places: Places, name: str, line: str) -> str:
+def inside_project(places: Places, name: str, line: str) -> str:
     """The file itself where CLAUDE.md is a link to AGENTS.md; no link leads out of the project."""
     try:
         real = (places.home / name).resolve()
