@@ -15,15 +15,26 @@ from collections.abc import Iterable, Mapping
 from agentlearn.guard.secrets import has_secret
 
 GIT = re.compile(
-    r"GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR"
-    r"|PREFIX|NAMESPACE|CEILING_DIRECTORIES|QUARANTINE_PATH)"
+    r"GIT_(?:DIR|WORK_TREE|IMPLICIT_WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|COMMON_DIR|PREFIX"
+    r"|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|CEILING_DIRECTORIES|QUARANTINE_PATH|GRAFT_FILE"
+    r"|SHALLOW_FILE|REPLACE_REF_BASE|NO_REPLACE_OBJECTS|INTERNAL_SUPER_PREFIX"
+    r"|CONFIG(?:_COUNT|_PARAMETERS|_KEY_\d+|_VALUE_\d+)?)"
 )
-SECRET_PARTS = {
-    *("key", "keys", "apikey", "token", "tokens", "secret", "secrets", "password", "passwd"),
-    *("passphrase", "pass", "pwd", "credential", "credentials", "creds", "auth", "pat", "cookie"),
-    *("dsn", "jwt", "bearer"),
+"""What `git rev-parse --local-env-vars` names, and what a `git -c` hands on to its hooks."""
+SECRET_PART = re.compile(
+    r".*(?:keys?|pass|pwd|creds?|auth|cookies?|jwt|dsn)|pat|bearer|authorization"
+)
+"""A part of a name, as in `MY_PART`: `MYKEY` and `DBPASS` are written without the line."""
+WORDS = {
+    *("monkey", "monkeys", "donkey", "donkeys", "turkey", "turkeys", "whiskey", "hockey", "jockey"),
+    *("compass", "bypass", "overpass", "underpass", "surpass", "encompass", "trespass"),
 }
-INSIDE = re.compile(r"apikey|password|passwd|secret|token|credential|privatekey")
+"""They end like one, and are none."""
+INSIDE = re.compile(
+    r"api_?key|access_?key|private_?key|passw|passphrase|secret(?!ar)|token(?!i[sz])|credential"
+)
+PRIVATE_KEY = re.compile(r"PRIVATE KEY(?: BLOCK)?-----|LS0tLS1CRUdJTi")
+"""The second is how `-----BEGIN` begins in base64."""
 FOLDERS = ("PWD", "OLDPWD")
 
 
@@ -47,6 +58,7 @@ def looks_secret(name: str, value: str) -> bool:
     if name in FOLDERS:
         return False
     lowered = name.lower()
-    if SECRET_PARTS & set(re.split(r"[_\W]+", lowered)) or INSIDE.search(lowered):
+    parts = set(re.split(r"[\d_\W]+", lowered)) - WORDS
+    if INSIDE.search(lowered) or any(SECRET_PART.fullmatch(part) for part in parts):
         return True
-    return has_secret(value) or has_secret(f"{name}={value}")
+    return bool(PRIVATE_KEY.search(value)) or has_secret(value) or has_secret(f"{name}={value}")
