@@ -2,8 +2,10 @@
 
 The judge's output holds what the agent must not know, such as the values that a test expects. At
 `names` only the names of failing checks get through, and of those only the part that a person gave
-them: the values in `test_add[2-3-5]` and in subtests are left out. What no known test program
-printed is told as counts, unless its lines begin with FAIL, FAILED or ERROR and a name.
+them: the values in `test_add[2-3-5]`, in subtests and in `add::_2_4_expects_8` are left out. The
+titles of jest are free text, often filled in from a table of values: there it is the file, and the
+outermost describe block if that is one word. What no known test program printed is told as counts,
+unless its lines begin with FAIL, FAILED or ERROR and a name.
 """
 
 from __future__ import annotations
@@ -18,16 +20,40 @@ from agentlearn.reflexion.task import Feedback
 MOST_NAMES = 20
 RAW_CHARS = 2000
 NAME = r"[\w./\\:@<>+-]+"
-PYTEST = re.compile(
-    rf"^(?:FAILED|ERROR) ({NAME}?\.py(?:::[\w.:-]+)?|{NAME}::[\w.:-]+)(?:\[|\s|$)", re.MULTILINE
+NODE = r"[\w./\\@+-]+\.py(?:::[\w.:-]+)?"
+"""A file of pytest's, or a test in it, without its parameters."""
+PYTEST_SUMMARY = re.compile(
+    r"^=+ short test summary info =+$(.*?)(?=^=+ [^\n]* =+$|\Z)", re.MULTILINE | re.DOTALL
+)
+PYTEST = re.compile(rf"^(?:FAILED|ERROR) ({NODE}|{NAME}::[\w.:-]+)(?:\[|\s|$)", re.MULTILINE)
+PYTEST_LINES = (
+    re.compile(rf"^(?:FAILED|ERROR) ({NODE})(?:\[|\s|$)", re.MULTILINE),
+    re.compile(rf"^({NODE})(?:\[.*\])? (?:FAILED|ERROR)(?: +\[ *\d+%\])?$", re.MULTILINE),  # -v
+    re.compile(rf"^\[gw\d+\] \[ *\d+%\] (?:FAILED|ERROR) ({NODE})(?:\[|\s|$)", re.MULTILINE),
+    re.compile(rf"^_+ ERROR collecting ({NODE}) _+$", re.MULTILINE),
+)
+PYTEST_HEADER = re.compile(
+    r"^_+ (?:ERROR at (?:setup|teardown) of )?((?:\w+\.)*test\w*)(?:\[.*\])? _+$", re.MULTILINE
 )
 UNITTEST = re.compile(r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)", re.MULTILINE)
-JEST = re.compile(r"^\s+● (?!Console$|.*\(\d+ tests?\)$)(.+)$", re.MULTILINE)
-JEST_SUITE = re.compile(r"^\s*FAIL +(\S+\.[jt]sx?)\b", re.MULTILINE)
+JEST = re.compile(
+    r"^[ \t]*FAIL +(?P<file>\S+\.[cm]?[jt]sx?)\b"
+    r"|^[ \t]+● (?P<block>[A-Za-z_$][\w$.]*(?:\(\))?) › .",
+    re.MULTILINE,
+)
 GO = re.compile(r"^--- FAIL: ([A-Za-z_]\w*)(?:[/\s(]|$)", re.MULTILINE)
-GO_PACKAGE = re.compile(r"^FAIL\s+([\w./-]+/[\w./-]+)(?:\s|$)", re.MULTILINE)
+GO_PACKAGE = re.compile(r"^FAIL\t([\w./-]+)(?:\t| \[|$)", re.MULTILINE)
 CARGO = re.compile(r"^test ([\w:]+)(?: - should panic)? \.\.\. FAILED", re.MULTILINE)
-ANY = re.compile(rf"^(?:FAIL|FAILED|ERROR):? +({NAME})", re.MULTILINE)
+CARGO_CASE = re.compile(r"(?:^_|(?:^|_)(?:\d|expects_)|_(?:panics|matches|is)_).*")
+"""What test_case and rstest make of the values of a case."""
+NUMBERED = re.compile(r"(\btest_[A-Za-z]\w*?)_\d+_\w+$")
+"""What parameterized and ddt make of them: `test_greet_0_bob`."""
+VALUE = r"(?:expected|want(?:ed)?|got|actual|received)(?![a-z])"
+ANY = re.compile(
+    rf"^(?:FAIL|FAILED|ERROR):?[ \t]+(?!{VALUE})({NAME})"
+    r"(?=([ \t]*$)|[\s(])",
+    re.MULTILINE,
+)
 WORDS = r"failed|passed|errors?|skipped|xfailed|xpassed|warnings?|deselected|rerun"
 SUMMARIES = (
     re.compile(rf"^(?:=+ )?((?:\d+ (?:{WORDS})(?:, )?)+) in [\d.]+s\b", re.MULTILINE),  # pytest
@@ -36,7 +62,7 @@ SUMMARIES = (
     re.compile(r"^test result: FAILED\. (\d+ passed; \d+ failed)", re.MULTILINE),  # cargo
 )
 """The closing lines of test programs. Numbers that stand anywhere else may be what was expected."""
-FAILING = re.compile(r"^\s*(?:--- )?(?:FAIL|FAILED|ERROR)\b", re.MULTILINE)
+FAILING = re.compile(r"^[ \t]*(?:--- )?(?:FAIL|FAILED|ERROR)\b", re.MULTILINE)
 
 
 class Told(Struct, frozen=True):
@@ -45,6 +71,7 @@ class Told(Struct, frozen=True):
     counts: str = ""
     names: tuple[str, ...] = ()
     raw: str = ""
+    level: Feedback = "none"
 
     def sentence(self) -> str:
         if self.names:
@@ -61,47 +88,83 @@ def feedback_of(output: str, level: Feedback) -> Told:
     output = plain(output)
     counts = counts_in(output)
     if level == "counts":
-        return Told(counts)
+        return Told(counts, level=level)
     names = names_in(output)
     if level == "names":
-        return Told(counts, names)
-    return Told(counts, names, output.strip()[-RAW_CHARS:])
+        return Told(counts, names, level=level)
+    return Told(counts, names, output.strip()[-RAW_CHARS:], level)
 
 
 def counts_in(output: str) -> str:
     """`2 failed, 5 passed`, as a test program closes; else how many lines tell of a failure."""
-    for summary in SUMMARIES:
-        if found := summary.findall(output):
-            return str(found[-1]).replace(";", ",")
+    if closing := _closing(output):
+        return closing
     failing = len(FAILING.findall(output))
     return f"lines that tell of a failure: {failing}" if failing else ""
 
 
+def _closing(output: str) -> str:
+    for summary in SUMMARIES:
+        if found := summary.findall(output):
+            return str(found[-1]).replace(";", ",")
+    return ""
+
+
 def names_in(output: str) -> tuple[str, ...]:
     """The failing checks by name, without what stands behind them."""
-    names = [found[1] for found in PYTEST.finditer(output)]
-    names += [f"{_owner(found[2], found[1])}.{found[1]}" for found in UNITTEST.finditer(output)]
+    names, output = _of_pytest(output)
+    names = [NUMBERED.sub(r"\1", name) for name in (*names, *_of_unittest(output))]
     names += [found[1] for found in GO.finditer(output)]
-    names += [found[1] for found in CARGO.finditer(output)]
-    if JEST_SUITE.search(output):
-        names += [_title(found[1]) for found in JEST.finditer(output)]
-        names = names or [found[1] for found in JEST_SUITE.finditer(output)]
-    if not names:
-        names = [found[1] for found in GO_PACKAGE.finditer(output)]
-    if not names:
-        names = [found[1].rstrip(":.,") for found in ANY.finditer(output)]
+    names += [_of_cargo(found[1]) for found in CARGO.finditer(output)]
+    names += _of_jest(output)
+    names = names or [found[1] for found in GO_PACKAGE.finditer(output)]
+    if not names and not _closing(output):
+        names = [_of_any(found) for found in ANY.finditer(output)]
     return tuple(dict.fromkeys(filter(_is_name, names)))
 
 
-def _owner(dotted: str, method: str) -> str:
-    """`module.Class` of a unittest: since 3.11 the method stands after it once more."""
-    return dotted.removesuffix(f".{method}")
+def _of_pytest(output: str) -> tuple[list[str], str]:
+    """The names, and the output in which others may stand.
+
+    If there is a summary, all before it is passed by: what a test printed may look like a failure.
+    """
+    if sections := list(PYTEST_SUMMARY.finditer(output)):
+        names = [name for section in sections for name in PYTEST.findall(section[1])]
+        return names, output[sections[-1].end() :]
+    names = [name for lines in PYTEST_LINES for name in lines.findall(output)]
+    return names or PYTEST_HEADER.findall(output), output
 
 
-def _title(text: str) -> str:
-    """The title of a jest test without the numbers and quoted values in it."""
-    text = re.sub(r"\"[^\"]*\"|'[^']*'|`[^`]*`", "…", text)
-    return re.sub(r"(?<![A-Za-z_])[-+]?\d[\d.,]*", "…", text).strip()[:120]
+def _of_unittest(output: str) -> list[str]:
+    """`module.Class.method`: since 3.11 the method stands after its class already."""
+    found = UNITTEST.findall(output)
+    return [f"{dotted.removesuffix(f'.{method}')}.{method}" for method, dotted in found]
+
+
+def _of_cargo(path: str) -> str:
+    parts = [CARGO_CASE.sub("", part) for part in path.split("::")]
+    return "::".join(filter(None, parts))
+
+
+def _of_jest(output: str) -> list[str]:
+    files: dict[str, dict[str, None]] = {}
+    blocks: dict[str, None] | None = None
+    for found in JEST.finditer(output):
+        if found["file"]:
+            blocks = files.setdefault(found["file"], {})
+        elif blocks is not None:
+            blocks[found["block"]] = None
+    return [
+        f"{file} › {block}" if block else file
+        for file, blocks in files.items()
+        for block in blocks or [""]
+    ]
+
+
+def _of_any(found: re.Match[str]) -> str:
+    """Of `parse.rule: …` its name; the first word of a sentence is none."""
+    name = re.sub(r":\d.*", "", found[1]).rstrip(":.,-")
+    return name if found[2] is not None or re.search(r"\w[_./:-]+\w", name) else ""
 
 
 def _is_name(name: str) -> bool:

@@ -90,7 +90,7 @@ class ByCommand:
             "transcript": transcript_of(failure),
             "evaluation": {
                 "passed": evaluation.passed,
-                "score": evaluation.score,
+                "score": None if failure.told.level == "none" else evaluation.score,
                 "counts": failure.told.counts,
                 "names": failure.told.names,
                 "raw": failure.told.raw,
