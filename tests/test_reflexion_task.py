@@ -48,6 +48,38 @@ def test_the_new_task_is_a_task(task: Path):
         ("--prompt-file {prompt_file}\n", "--fast\n", "cannot be told the reflections", None),
         ("name: ", "name: a/b #", ":3: name: ", None),
         ("feedback: names", "feedback: names\nfeedback: raw", "stands there twice", None),
+        ("workspace: . ", "workspace: {{dir}}", ":5: it cannot be read: a key is a name", None),
+        ("feedback: names", "? [a, b]\n: c", ":22: it cannot be read: a key is a name", None),
+        ("feedback: names", "feedback: names\n1: x", ":23: it cannot be read: a key is a", None),
+        ("feedback: names", "feedback: names\nstr: x", ":23: unknown key str", None),
+        ("max_episodes: 3", 'max_episodes: !!int ""', ":19: it cannot be read: tags", None),
+        ("max_episodes: 3", "max_episodes: !!bool no way", ":19: it cannot be read: tags", None),
+        ("max_episodes: 3", "max_episodes: !!set {a}", ":19: it cannot be read: tags", None),
+        ("workspace: . ", "workspace: ~nouser/x", ":5: workspace: there is no home folder", None),
+        ("workspace: . ", 'workspace: "a\\0b"', ":5: it cannot be read: NUL", None),
+        ("workspace: . ", 'workspace: ""', ":5: workspace: it is empty", None),
+        ("workspace: . ", f"workspace: {'x' * 300}", ":5: workspace: there is no folder", None),
+        ('  # transcript: "*', '  transcript: "~nouser/*', ":11: agent.transcript: there is", None),
+        ("protect: [tests/]", "protect: [a**b]", ":18: evaluator.protect: 'a**b' is no pat", None),
+        ("protect: [tests/]", "protect: [./.]", ":18: evaluator.protect: './.' is no path", None),
+        ("protect: [tests/]", "protect: ['']", ":18: evaluator.protect: '' is no path", None),
+        ("protect: [tests/]", "protect: ['**']", ":18: evaluator.protect: '**' is no", None),
+        ("protect: [tests/]", 'protect: ["a\\0b"]', ":18: it cannot be read: NUL", None),
+        ("score: exit_code", 'score: {file: "a\\0"}', ":15: it cannot be read: NUL", None),
+        ("command: python -m pytest -q", 'command: "a\\0b"', ":13: it cannot be read: NUL", None),
+        ("prompt: Make the failing tests pass.", 'prompt: "a\\0"', ":4: it cannot be", None),
+        ("prompt: Make the failing tests pass.", 'prompt: "a\\ud800b"', ":4: it cannot be", None),
+        ("reflector: auto", 'reflector: {command: ""}', ":20: reflector.command: it is em", None),
+        ("reflector: auto", "reflector: {comand: x}", ":20: unknown key reflector.comand",
+         "did you mean command?"),
+        ("score: exit_code", "score: {regexp: x}", ":15: unknown key evaluator.score.regexp",
+         "did you mean regex?"),
+        ("score: exit_code", "score: {regex: a, key: b}", ":15: evaluator.score.key does not",
+         "key goes with file"),
+        ("score: exit_code", "score: {fil: a}", ":15: unknown key evaluator.score.fil",
+         "did you mean file?"),
+        ("score: exit_code", "score: {}", ":15: evaluator.score.file is missing", None),
+        ("score: exit_code", "score: 5", ":15: evaluator.score: ", None),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told(task: Path, old: str, new: str, says: str, hint: str | None):
@@ -168,3 +200,26 @@ def test_a_field_where_quoting_does_not_help_is_refused(command: str):
 )
 def test_a_bare_field_is_fine(command: str):
     assert unsafe_field(command, FIELDS) is None
+
+
+def test_a_workspace_that_links_to_itself_is_told(task: Path):
+    (task.parent / "loop").symlink_to("loop")
+    task.write_text(task.read_text().replace("workspace: . ", "workspace: loop "))
+    assert "there is no folder" in call("reflexion", "--task", task, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("protect: [tests/]", 'protect: ["tests/**/*.py", "[ab]?.txt", ./conftest.py]'),
+        ("score: exit_code", "score: {file: out/s.json, key: a.b}"),
+        ("score: exit_code", 'score: {regex: "(\\\\d+) passed"}'),
+        ("reflector: auto", "reflector: {command: cat, timeout_seconds: 5}"),
+        ("workspace: . ", "workspace: ~ # home\n".replace("~", '"~"')),
+        ('  # transcript: "*', '  transcript: "~/*'),
+    ],
+)
+def test_what_is_right_is_taken(task: Path, old: str, new: str):
+    assert old in task.read_text()
+    task.write_text(task.read_text().replace(old, new))
+    load_task(task)

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
 from agentlearn.reflexion.shell import named_fields, unsafe_field
 
@@ -22,15 +33,42 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+def _filled(value: str) -> str:
+    if not value.strip():
+        raise ValueError("it is empty")
+    return value
+
+
+def _at_home(value: str) -> str:
+    """`~nobody/x` is no path."""
+    try:
+        Path(value).expanduser()
+    except RuntimeError:
+        raise ValueError(f"there is no home folder for {Path(value).parts[0]}") from None
+    return value
+
+
+def _inside(value: str) -> str:
+    """A path or a glob in the workspace, which is not the workspace itself."""
+    path = Path(value)
+    if path.is_absolute() or ".." in path.parts or set(path.parts) <= {"**"}:
+        raise ValueError(f"{value!r} is no path inside the workspace")
+    try:
+        next(Path(os.devnull).glob(value), None)
+    except (ValueError, NotImplementedError, re.error) as error:
+        raise ValueError(f"{value!r} is no pattern: {str(error)[:100]}") from None
+    return value
+
+
+Filled = Annotated[str, AfterValidator(_filled)]
+Place = Annotated[str, AfterValidator(_filled), AfterValidator(_at_home)]
+Inside = Annotated[str, AfterValidator(_inside)]
+
+
 class FileScore(_Part):
-    file: str
+    file: Inside
     """In the workspace; it is removed before judging, so that only the judge can write it."""
     key: str | None = None
-
-    @field_validator("file")
-    @classmethod
-    def _inside(cls, value: str) -> str:
-        return _relative(value)
 
 
 class RegexScore(_Part):
@@ -46,12 +84,32 @@ class RegexScore(_Part):
         return value
 
 
+def _kind_of_score(value: Any) -> str:
+    """What is meant, so that only what is wrong with that is told."""
+    if isinstance(value, dict):
+        is_regex = difflib.get_close_matches("regex", map(str, value), 1)
+        return "RegexScore" if is_regex else "FileScore"
+    return type(value).__name__ if isinstance(value, _Part) else "word"
+
+
+def _kind_of_reflector(value: Any) -> str:
+    return "CommandReflector" if isinstance(value, (dict, _Part)) else "word"
+
+
+Score = Annotated[
+    Annotated[Literal["exit_code"], Tag("word")]
+    | Annotated[FileScore, Tag("FileScore")]
+    | Annotated[RegexScore, Tag("RegexScore")],
+    Discriminator(_kind_of_score),
+]
+
+
 class Agent(_Part):
-    command: str | None = None
-    model: str | None = None
+    command: Filled | None = None
+    model: Filled | None = None
     max_turns: int = Field(30, ge=1, le=1000)
     timeout_seconds: float = Field(900.0, gt=0, le=MOST_SECONDS, allow_inf_nan=False)
-    transcript: str | None = None
+    transcript: Place | None = None
     """Where the agent leaves its own transcript: a glob, from the workspace or from `~`."""
 
     @model_validator(mode="after")
@@ -65,8 +123,6 @@ class Agent(_Part):
     def _can_be_told(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        if not value.strip():
-            raise ValueError("it is empty")
         if unsafe := unsafe_field(value, FIELDS):
             field, around = unsafe
             raise ValueError(
@@ -82,38 +138,33 @@ class Agent(_Part):
 
 
 class Evaluator(_Part):
-    command: str
+    command: Filled
     timeout_seconds: float = Field(300.0, gt=0, le=MOST_SECONDS, allow_inf_nan=False)
-    score: Literal["exit_code"] | FileScore | RegexScore = "exit_code"
+    score: Score = "exit_code"
     threshold: float = Field(1.0, allow_inf_nan=False)
-    protect: tuple[str, ...] = ()
-
-    @field_validator("command")
-    @classmethod
-    def _is_there(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("it is empty")
-        return value
-
-    @field_validator("protect")
-    @classmethod
-    def _inside(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(_relative(each) for each in value)
+    protect: tuple[Inside, ...] = ()
 
 
 class CommandReflector(_Part):
-    command: str
+    command: Filled
     timeout_seconds: float = Field(120.0, gt=0, le=86_400, allow_inf_nan=False)
+
+
+Reflector = Annotated[
+    Annotated[Literal["auto", "model", "rules", "none"], Tag("word")]
+    | Annotated[CommandReflector, Tag("CommandReflector")],
+    Discriminator(_kind_of_reflector),
+]
 
 
 class Task(_Part):
     name: str
-    prompt: str
-    workspace: str
+    prompt: Filled
+    workspace: Place
     agent: Agent
     evaluator: Evaluator
     max_episodes: int = Field(3, ge=1, le=1000)
-    reflector: Literal["auto", "model", "rules", "none"] | CommandReflector = "auto"
+    reflector: Reflector = "auto"
     feedback: Feedback = "names"
     keep_reflections: int = Field(3, ge=0, le=100)
     env: tuple[str, ...] = ()
@@ -125,17 +176,3 @@ class Task(_Part):
         if not NAME.fullmatch(value):
             raise ValueError("it is letters, digits, - _ and . (64 at most)")
         return value
-
-    @field_validator("prompt")
-    @classmethod
-    def _says_something(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("it is empty")
-        return value
-
-
-def _relative(value: str) -> str:
-    path = Path(value)
-    if not value.strip() or path.is_absolute() or ".." in path.parts or value in (".", "./"):
-        raise ValueError(f"{value!r} is no path inside the workspace")
-    return value

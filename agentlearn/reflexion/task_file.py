@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,11 @@ from agentlearn.reflexion.task import (
 )
 
 DEEPEST = 20
+TEXT = "tag:yaml.org,2002:str"
+PLAIN = ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map")
+RESOLVER: Any = yaml.SafeLoader("")
+UNUSABLE = re.compile("[\\0\ud800-\udfff]")
+UNIONS = (("evaluator", "score"), ("reflector",))
 TEMPLATE = Path(__file__).parent / "task.yaml"
 
 
@@ -41,7 +47,7 @@ def load_task(path: Path, written_for: Path | None = None) -> Task:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise BadInput(f"{path}:{line}: it cannot be read: {error.problem}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise BadInput(f"{path} cannot be read: {' '.join(str(error).split())[:200]}") from None
     if not isinstance(data, dict):
         raise BadInput(f"{path} holds no task: it is no mapping of names")
@@ -50,14 +56,22 @@ def load_task(path: Path, written_for: Path | None = None) -> Task:
     except ValidationError as error:
         raise _explained(path, root, data, error) from None
     workspace = workspace_of(task, (written_for or path.absolute().parent) / path.name)
-    if not workspace.is_dir():
+    if not _is_folder(workspace):
         line = _line_of(root, ("workspace",))
         raise BadInput(f"{path}:{line}: workspace: there is no folder {workspace}")
     return task
 
 
 def workspace_of(task: Task, path: Path) -> Path:
-    return (path.absolute().parent / Path(task.workspace).expanduser()).resolve()
+    place = path.absolute().parent / Path(task.workspace).expanduser()
+    return Path(os.path.realpath(place))  # Path.resolve raises where links go round in circles
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # such as a name that is too long
+        return False
 
 
 def _plain(node: Any) -> Any:
@@ -73,25 +87,40 @@ def _plain(node: Any) -> Any:
 
 
 def _check(node: Any, seen: set[int], depth: int) -> None:
-    """No aliases, which could make a few lines stand for billions, and no name twice."""
+    """Plain values under plain names: no aliases, which could make a few lines stand for billions,
+    no tags, no name twice, and no character that neither a command nor a path can hold."""
     if isinstance(node, yaml.ScalarNode):
+        if UNUSABLE.search(node.value):
+            raise _refused(node, "NUL and half characters (\\0, \\ud800) are not taken here")
+        if node.tag not in (TEXT, RESOLVER.resolve(yaml.ScalarNode, node.value, (True, False))):
+            raise _refused(node, "tags (!name) are not taken here")
         return
     if id(node) in seen or depth > DEEPEST:
-        raise yaml.MarkedYAMLError(
-            problem="aliases (*name) and deep nesting are not taken here",
-            problem_mark=node.start_mark,
-        )
+        raise _refused(node, "aliases (*name) and deep nesting are not taken here")
+    if node.tag not in PLAIN:
+        raise _refused(node, "tags (!name) are not taken here")
     seen.add(id(node))
     names: set[str] = set()
     for item in node.value:
         key, value = item if isinstance(node, yaml.MappingNode) else (None, item)
         if key is not None:
-            if key.value in names:
-                raise yaml.MarkedYAMLError(
-                    problem=f"{key.value} stands there twice", problem_mark=key.start_mark
-                )
-            names.add(str(key.value))
+            _check_key(key, names)
         _check(value, seen, depth + 1)
+
+
+def _check_key(key: Any, names: set[str]) -> None:
+    if not isinstance(key, yaml.ScalarNode):
+        raise _refused(key, "a key is a name, and no list or mapping (is a quote missing?)")
+    _check(key, set(), 0)
+    if key.tag != TEXT:
+        raise _refused(key, f"a key is a name, and {key.value} is none")
+    if key.value in names:
+        raise _refused(key, f"{key.value} stands there twice")
+    names.add(key.value)
+
+
+def _refused(node: Any, problem: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
 
 
 def _tuples(value: Any) -> Any:
@@ -106,16 +135,17 @@ def _tuples(value: Any) -> Any:
 def _explained(path: Path, root: Any, data: Any, error: ValidationError) -> BadInput:
     """The first thing that is wrong, with its line and a near match."""
     errors = error.errors()
-    # Of the members of a union the one that was meant is the one whose keys were used.
+    # A key that is not known tells more than the one that is missing in its place.
     first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
-    if "score" in map(str, first["loc"]) or "reflector" in map(str, first["loc"]):
-        first = _of_union(errors, data) or first
-    loc = tuple(part for part in first["loc"] if _is_key(part))
-    where = ".".join(str(part) for part in loc)
+    loc = _keys(first["loc"])
+    where = ".".join(part for part in loc if isinstance(part, str))
     line = _line_of(root, loc)
     if first["type"] == "extra_forbidden":
         *parents, name = loc
         known = _known_keys(tuple(parents))
+        if name in known:
+            told = "it is {file: …, key: …} or {regex: …}: key goes with file"
+            return BadInput(f"{path}:{line}: {where} does not go with regex", told)
         near = difflib.get_close_matches(str(name), known, 1)
         told = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
         return BadInput(f"{path}:{line}: unknown key {where}", told)
@@ -130,31 +160,9 @@ def _explained(path: Path, root: Any, data: Any, error: ValidationError) -> BadI
     return BadInput(f"{path}:{line}: {where}: {message[:1].lower()}{message[1:]}", hint)
 
 
-UNION_PARTS = re.compile(r"(?:function-\w+|literal|FileScore|RegexScore|CommandReflector).*|str")
-
-
-def _is_key(part: Any) -> bool:
-    return isinstance(part, int) or not UNION_PARTS.fullmatch(str(part))
-
-
-def _of_union(errors: list[Any], data: Any) -> Any:
-    """The error of that member of a union whose kind the value is."""
-    for each in errors:
-        loc = [str(part) for part in each["loc"]]
-        value: Any = data
-        for part in loc:
-            if not _is_key(part) or not isinstance(value, dict) or part not in value:
-                break
-            value = value[part]
-        kinds = [part for part in loc if not _is_key(part)]
-        if isinstance(value, dict):
-            wanted = "RegexScore" if "regex" in value else "FileScore"
-            wanted = "CommandReflector" if "reflector" in loc else wanted
-            if wanted in kinds:
-                return each
-        elif any(kind.startswith("literal") for kind in kinds):
-            return each
-    return None
+def _keys(loc: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The place of an error without the kind of value that pydantic names after a union."""
+    return tuple(part for index, part in enumerate(loc) if loc[:index] not in UNIONS)
 
 
 def _known_keys(parents: tuple[Any, ...]) -> list[str]:
