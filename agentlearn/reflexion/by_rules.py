@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import msgspec
 
 from agentlearn.guard import one_line
 from agentlearn.guard.orders import has_order
 from agentlearn.guard.secrets import redact
-from agentlearn.reflexion.reflect import Failure, Reflected, cut
+from agentlearn.reflexion.reflect import Failure, Reflected, cut, steady
 from agentlearn.sessions.values import Call, Result
 
 ERROR = re.compile(
@@ -20,8 +21,28 @@ ERROR = re.compile(
     re.IGNORECASE,
 )
 HINTS = re.compile(r"\b(?:hint|use|try|did you mean|must|required|expected|needs?|first)\b", re.I)
+ASSERTED = re.compile(r"E\s{2,}(?=\S)")
+"""How pytest marks what stands behind a failure."""
+COMPILER = re.compile(r"\S+:\d+(?::\d+)?: (?:fatal )?error\b|error\[\w+\]")
+RAISED = re.compile(r"[\w.]*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b(?::|$)")
+NAMED = re.compile(
+    r"(?:FAILED|ERROR) \S+(?:::\S|\.py\b)|--- FAIL: \w|test \S+ \.\.\. FAILED"
+    r"|(?:FAIL|ERROR): \w+ \("
+)
+MARKED = re.compile(f"{ASSERTED.pattern}|{NAMED.pattern}")
+CLOSING = re.compile(
+    r"=*\s*\d+ \w+(?:, \d+ \w+)* in [\d.]+s.*|FAILED \(.*=\d+\)|Tests?(?: Suites)?: +\d.*"
+    r"|Ran \d+ tests?.*|test result: .*|FAIL(?:ED)?|ERROR|FAIL\s\S+\s+[\d.]+s|=+ .* =+|!+ .* !+"
+    r"|make(?:\[\d+\])?: \*\*\* .*|Traceback \(most recent call last\):|failures:"
+    r"|error: (?:test failed, to rerun|could not compile|aborting due to).*|(?:BUILD|TESTS?) FAILED"
+    r"|npm (?:ERR!|error) .*|.*\bexit(?:ed)?(?: with)?(?: status| code)+:? \d+\W*",
+    re.IGNORECASE,
+)
+"""Lines that tell that something failed, and not what."""
 MOST_ERRORS, ERROR_CHARS, COMMAND_CHARS, MOST_FILES = 3, 200, 100, 5
 RAW_ERRORS = 2
+SEARCHED_CHARS = 1000
+"""Of a line: one that is longer is no message."""
 
 
 class ByRules:
@@ -75,19 +96,48 @@ def _command(call: Call) -> str:
 
 
 def error_line(text: str) -> str:
-    """The line that tells most: the last that tells of an error and of a way, or of an error."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in lines if ERROR.search(line)]
-    helping = [line for line in telling if HINTS.search(line)]
-    best = (helping or telling or lines or [""])[-1]
-    return one_line(best, ERROR_CHARS).replace("“", '"').replace("”", '"')
+    """The line that tells most."""
+    return next(iter(error_lines(text)), "")
+
+
+def error_lines(text: str) -> list[str]:
+    """The lines of an output, those nearest to the cause of its failure first.
+
+    What a test program or a compiler marks as the error, the first before those that follow from
+    it; else the last line that tells of an error and of a way, or of an error.
+    """
+    lines = [line.strip()[:SEARCHED_CHARS] for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not CLOSING.fullmatch(line)] or lines
+    last = max((at for at, line in enumerate(lines) if MARKED.match(line)), default=len(lines))
+    after = set(lines[last + 1 :])
+    telling = [line for line in reversed(lines) if ERROR.search(line)]
+    helping = [line for line in telling if HINTS.search(line) and not MARKED.match(line)]
+    ranked = [
+        *(line for line in helping if line in after),
+        *(line for before, line in pairwise(["", *lines]) if _is_first_asserted(before, line)),
+        *filter(COMPILER.match, lines),
+        *helping,
+        *filter(RAISED.match, telling),
+        *filter(NAMED.match, lines),
+        *telling,
+        *reversed(lines),
+    ]
+    return list(dict.fromkeys(map(_shown, ranked)))
+
+
+def _is_first_asserted(before: str, line: str) -> bool:
+    """The first line that pytest marks tells what was raised; those below it say more of that."""
+    return bool(ASSERTED.match(line)) and not ASSERTED.match(before)
+
+
+def _shown(line: str) -> str:
+    return one_line(ASSERTED.sub("", line, 1), ERROR_CHARS).replace("“", '"').replace("”", '"')
 
 
 def _judge_errors(raw: str) -> list[str]:
     """Only where the task lets all of the judge's words through."""
-    lines = [line.strip() for line in raw.splitlines() if ERROR.search(line)]
-    found = dict.fromkeys(one_line(line, ERROR_CHARS) for line in lines if not has_order(line))
-    return list(found)[-RAW_ERRORS:]
+    lines = [line for line in error_lines(raw) if ERROR.search(line) or line.startswith("assert")]
+    return [line for line in lines if not has_order(line)][:RAW_ERRORS]
 
 
 def _what_was_changed(failure: Failure) -> list[str]:
@@ -107,8 +157,10 @@ def _what_was_tried(failure: Failure, errors: list[tuple[str, str]]) -> list[str
         return []
     tried = list(dict.fromkeys(_files(each.changed) for each in failure.earlier if each.changed))
     parts = [f"Earlier attempts had changed {'; '.join(tried[-3:])}."] if tried else []
-    is_better = failure.attempt.evaluation.reward > failure.earlier[-1].evaluation.reward
-    is_another = bool(errors) and errors[-1][1] not in " ".join(failure.reflections)
+    is_told = failure.told.level != "none"
+    rewards = failure.attempt.evaluation.reward, failure.earlier[-1].evaluation.reward
+    is_better = is_told and rewards[0] > rewards[1]
+    is_another = bool(errors) and steady(errors[-1][1]) not in steady(" ".join(failure.reflections))
     if failure.reflections and not is_better and not is_another:
         parts.append("What the last reflection said has not helped.")
     return parts

@@ -7,6 +7,7 @@ nothing, and the run goes on: the next attempt is told what is known so far.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Protocol
 
@@ -29,6 +30,20 @@ TRANSCRIPT_CHARS = 12_000
 MOST_CHARS = 1200
 MOST_OUTPUT_TOKENS = 1024
 NOTHING = Spent()
+PASSING = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?:/private)?/(?:tmp|var/tmp|var/folders)/(?:[\w.+@-]+/)*(?:tmp[\w.-]{4,})?",
+        r"\bworkspaces/[\w.-]+/\d+\b|\bpytest-\d+\b",
+        r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b",
+        r"\b0x[0-9a-f]{5,}\b|\b(?=[a-f]*\d)[0-9a-f]{12,}\b",
+        r"\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?[\d.,]*z?)?|\b\d?\d:\d\d:\d\d(?:[.,]\d+)?\b",
+        r"\b(?:pid|process|thread|tid)[ =:#]*\d+\b|(?<=\w)\[\d+\](?=:)|==\d+==",
+        r"\b\d[\d.,]*\s?(?:[nmµu]?s|secs?|seconds?|milliseconds?|mins?|minutes?|hours?|h)\b",
+        r"\b\d[\d.,]*\s?(?:%|(?:times|tries|retries|attempts|iterations|requests|steps)\b"
+        r"|(?:bytes|[kmg]i?b)\b)",
+    )
+)
 
 
 class Failure(Struct, frozen=True):
@@ -136,10 +151,18 @@ def cut(paragraph: str) -> str:
 
 
 def same_idea(one: str | None, other: str | None) -> bool:
-    """Whether two reflections say the same, but for white space and case."""
-    if one is None or other is None:
-        return False
-    return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
+    """Whether two reflections say the same, but for white space, case and passing numbers."""
+    return one is not None and other is not None and steady(one) == steady(other)
+
+
+def steady(text: str) -> str:
+    """A text without what is another each time: times, addresses, process ids, temporary paths.
+
+    Other numbers may be what it is about: error codes, lines, ports, how many checks failed.
+    """
+    for pattern in PASSING:
+        text = pattern.sub("…", text)
+    return " ".join(text.casefold().split())
 
 
 def transcript_of(failure: Failure) -> str:
