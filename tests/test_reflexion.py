@@ -766,6 +766,17 @@ def test_a_run_that_is_over_may_be_given_more_attempts(desk: Desk):
     assert [each["passed"] for each in again["episodes"]] == [False, True]
 
 
+def test_a_run_goes_on_although_the_original_was_moved(desk: Desk):
+    model = script(desk.folder, {"fail": "the server is gone"})
+    desk.write(agent={"model": model}, reflector="rules")
+    call("reflexion", "--task", desk.task_file, code=4)
+    desk.repo.rename(desk.folder / "moved")
+    fix = {"calls": [{"name": "shell", "arguments": {"command": "echo right > answer.txt"}}]}
+    script(desk.folder, fix, {"text": "Done."})
+    (run,) = names_in(desk.folder / ".agentlearn" / "runs")
+    assert desk.run("--resume", run)["passed"] is True
+
+
 def test_nothing_is_left_where_a_run_cannot_begin(desk: Desk):
     desk.write(reflector="model")
     assert "needs the name of one" in call("reflexion", "--task", desk.task_file, code=2).stderr

@@ -31,6 +31,7 @@ COMMANDS = {
     "knowledge": "export, import and prune what is known",
     "inject": "what is known that bears on a conversation, for its next prompt",
     "hook": "what agents call when a session starts, is prompted or ends",
+    "mcp": "a server for agents that speak the Model Context Protocol",
     "init": "make this project ready: folders, and what an agent needs to read them",
     "skills": "the skills: list, show, pin",
     "memory": "what the memory says, who wrote it and how full it is",

@@ -137,7 +137,7 @@ class Running:
         if max_episodes is not None and max_episodes != self.run.max_episodes:
             self.run = structs.replace(self.run, max_episodes=max_episodes)
             folder.keep_run(self.run)
-        self.task = load_task(folder.path / "task.yaml", Path(self.run.task_file).parent)
+        self.task = load_task(folder.path / "task.yaml", needs_workspace=False)
         self.emit = emit
         self.trace_id = new_trace_id()
         self.models: dict[str, Model] = {}

@@ -30,11 +30,8 @@ UNIONS = (("evaluator", "score"), ("reflector",))
 TEMPLATE = Path(__file__).parent / "task.yaml"
 
 
-def load_task(path: Path, written_for: Path | None = None) -> Task:
-    """The task of a file, or BadInput with the line that is wrong.
-
-    `written_for` is the folder that its paths are relative to, if that is not its own.
-    """
+def load_task(path: Path, needs_workspace: bool = True) -> Task:
+    """The task of a file, or BadInput with the line that is wrong."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -55,7 +52,9 @@ def load_task(path: Path, written_for: Path | None = None) -> Task:
         task = Task.model_validate(data)
     except ValidationError as error:
         raise _explained(path, root, data, error) from None
-    workspace = workspace_of(task, (written_for or path.absolute().parent) / path.name)
+    if not needs_workspace:
+        return task
+    workspace = workspace_of(task, path)
     if not _is_folder(workspace):
         line = _line_of(root, ("workspace",))
         raise BadInput(f"{path}:{line}: workspace: there is no folder {workspace}")
