@@ -501,6 +501,32 @@ def test_the_built_in_agent_stops_at_its_limit_and_a_model_reflects(desk: Desk):
     assert result["episodes"][1]["passed"] and result["usage"]["input_tokens"] == 5
 
 
+def test_the_built_in_agent_asks_and_is_told_what_is_known(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    call("remember", "answer.txt", "wants", "the word right")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    recall = called("recall_knowledge", '{"query": "answer wants"}', "c1")
+    store = called(
+        "store_knowledge", '{"subject": "a", "predicate": "is", "object": "sk-proj-' + "aB3" * 14
+        + '"}', "c2",
+    )  # fmt: skip
+    fix = called("shell", '{"command": "echo right > answer.txt"}', "c3")
+    desk.write(agent={"model": "m-1"}, max_episodes=1)
+    with model_server(
+        answer(None, [recall, store], "tool_calls"), answer(None, [fix], "tool_calls"),
+        answer("Done."),
+    ) as server:  # fmt: skip
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert desk.run()["passed"]
+    names = [tool["function"]["name"] for tool in server.chats[0]["tools"]]
+    assert names == ["shell", "recall_knowledge", "store_knowledge"]
+    for chat in server.chats:
+        assert chat["messages"][1]["content"].count("[KNOWLEDGE_CONTEXT]") == 1
+    answers = [each["content"] for each in server.chats[1]["messages"] if each["role"] == "tool"]
+    assert "the word right" in answers[0] and "looks like a secret" in answers[1]
+
+
 def test_a_model_that_fails_exits_4_and_can_be_resumed(desk: Desk):
     replies = desk.folder / "replies.jsonl"
     fix = {"calls": [{"name": "shell", "arguments": {"command": "echo right > answer.txt"}}]}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import orjson
 
 from agentlearn.cli.app import INTERRUPTED, complain
+from agentlearn.cli.bases import base_to_write, both_bases, memory_notes, scope_of
 from agentlearn.cli.output import write_json
 from agentlearn.cli.reflexion_output import Teller, as_dict, print_result
 from agentlearn.cli.reflexion_suite import flags_for, run_suite
@@ -16,13 +18,17 @@ from agentlearn.config import find_project, resolve
 from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.events import Emit, EventLog, tee
 from agentlearn.guard import plain
+from agentlearn.knowledge.context import context_for, search_words
+from agentlearn.knowledge.tools import KnowledgeTools
 from agentlearn.models.choose import choose_model
 from agentlearn.models.model import Model, ModelFailed
 from agentlearn.reflexion.apply import apply_patch
+from agentlearn.reflexion.built_in import Known
 from agentlearn.reflexion.folder import RunFolder, find_run, runs_folder
 from agentlearn.reflexion.run import Finished, Running, Wanted, begin_run, check_reflector
 from agentlearn.reflexion.suite import task_files
 from agentlearn.reflexion.task_file import load_task, new_task
+from agentlearn.sessions.values import Entry
 
 NOT_PASSED, BAD_INPUT = 1, 2
 
@@ -94,7 +100,7 @@ def _one(
         teller = Teller(folder.run().task)
         emit = _sink(folder, events, teller)
         try:
-            finished = Running(folder, _choose, emit, max_episodes).go()
+            finished = Running(folder, _choose, emit, max_episodes, _known()).go()
         except ModelFailed as error:
             teller.stop()
             complain(error)
@@ -111,6 +117,22 @@ def _one(
             teller.stop()
     _print(finished, chosen)
     return 0 if finished.passed else NOT_PASSED
+
+
+def _known() -> Known | None:
+    """What the built-in agent may ask, where there is a base of knowledge."""
+    bases = both_bases()
+    if not any(base.exists() for base in bases):
+        return None
+    settings = resolve()
+    tools = KnowledgeTools(bases, lambda: base_to_write(user=False), scope_of)
+
+    def context(entries: Sequence[Entry]) -> str:
+        words = search_words(entries)
+        floor, most = settings.relevance_threshold, settings.max_context_items
+        return context_for(words, bases, memory_notes(), floor, most)
+
+    return Known(tools, context)
 
 
 def _choose(name: str) -> Model:

@@ -13,7 +13,7 @@ from agentlearn.errors import AgentlearnError
 from agentlearn.guard import plain
 from agentlearn.guard.secrets import redact
 from agentlearn.models.model import Model
-from agentlearn.reflexion.built_in import BuiltIn
+from agentlearn.reflexion.built_in import BuiltIn, Known
 from agentlearn.reflexion.environment import environment
 from agentlearn.reflexion.evaluate import Evaluation, evaluate
 from agentlearn.reflexion.folder import EpisodeFolder, write_whole
@@ -54,7 +54,15 @@ def numbered(reflections: tuple[str, ...]) -> str:
 class Attempting:
     """All that attempts at one task share."""
 
-    def __init__(self, run: Run, task: Task, workspaces: Workspaces, model: Model | None) -> None:
+    def __init__(
+        self,
+        run: Run,
+        task: Task,
+        workspaces: Workspaces,
+        model: Model | None,
+        known: Known | None = None,
+    ) -> None:
+        self.known = known
         self.run = run
         self.task = task
         self.workspaces = workspaces
@@ -125,7 +133,9 @@ class Attempting:
     def _built_in(self, model: Model, workspace: Workspace, prompt: str) -> Worked:
         agent = self.task.agent
         env = environment(self._added(), without_secrets=True, named=self.task.env)
-        built_in = BuiltIn(model, workspace.path, env, agent.max_turns, agent.timeout_seconds)
+        built_in = BuiltIn(
+            model, workspace.path, env, agent.max_turns, agent.timeout_seconds, self.known
+        )
         session = built_in.work(prompt)
         return Worked(session, built_in.timed_out, usage=built_in.usage)
 

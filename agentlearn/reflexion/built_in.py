@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from agentlearn.guard import plain
 from agentlearn.guard.secrets import redact
+from agentlearn.knowledge.context import with_block
+from agentlearn.knowledge.tools import RECALL, STORE, KnowledgeTools
 from agentlearn.models.model import Model, Reply, Said, Tool, ToolCall
 from agentlearn.reflexion.process import run_command
 from agentlearn.reflexion.values import Spent
 from agentlearn.sessions.draft import Draft
-from agentlearn.sessions.values import Session
+from agentlearn.sessions.values import Entry, Session
 
 PROMPT = Path(__file__).parent / "agent.md"
 COMMAND_SECONDS = 120.0
@@ -47,6 +51,13 @@ SHELL = Tool(
 )
 
 
+class Known(Struct, frozen=True):
+    """What is known, where there is a base: to be asked, and told of before every step."""
+
+    tools: KnowledgeTools
+    context: Callable[[Sequence[Entry]], str]
+
+
 class BuiltIn:
     """One attempt of the agent."""
 
@@ -57,6 +68,7 @@ class BuiltIn:
         env: dict[str, str],
         max_turns: int,
         timeout_seconds: float,
+        known: Known | None = None,
     ) -> None:
         self.model = model
         self.workspace = workspace
@@ -65,6 +77,8 @@ class BuiltIn:
         self.deadline = time.monotonic() + timeout_seconds
         self.usage = Spent()
         self.timed_out = False
+        self.known = known
+        self.tools = [SHELL, *(known.tools.schemas() if known else ())]
         self.draft = Draft("native", None)
         self.draft.agent = "agentlearn"
         self.draft.model = model.name
@@ -78,6 +92,9 @@ class BuiltIn:
             if self._seconds_left() <= 0:
                 self.timed_out = True
                 break
+            if self.known is not None:  # what is known of what was said last, in its own place
+                block = self.known.context(self.draft.entries)
+                messages[1] = Said("user", redact(with_block(prompt, block)))
             reply = self._asked(messages)
             if reply is None:
                 self.timed_out = True
@@ -99,7 +116,7 @@ class BuiltIn:
 
         def ask() -> None:
             try:
-                answer.append(self.model.ask(list(messages), [SHELL], MOST_OUTPUT_TOKENS))
+                answer.append(self.model.ask(list(messages), self.tools, MOST_OUTPUT_TOKENS))
             except BaseException as error:
                 answer.append(error)
 
@@ -121,6 +138,10 @@ class BuiltIn:
         made = self.draft.called(
             f"{step}-{len(self.draft.entries)}", call.name, call.arguments, number, step=step
         )
+        if self.known is not None and call.name in (RECALL.name, STORE.name):
+            answer, is_error = self.known.tools.call(call.name, call.arguments)
+            self.draft.returned(made, answer, number, status="error" if is_error else "ok")
+            return answer
         command, seconds, problem = _arguments(call)
         if problem:
             self.draft.returned(made, problem, number, status="error")

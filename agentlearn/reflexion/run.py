@@ -28,6 +28,7 @@ from agentlearn.events import (
 )
 from agentlearn.models.model import Model, ModelFailed
 from agentlearn.reflexion.attempt import Attempting, Stage
+from agentlearn.reflexion.built_in import Known
 from agentlearn.reflexion.by_rules import ByRules
 from agentlearn.reflexion.copying import remove
 from agentlearn.reflexion.environment import environment
@@ -130,7 +131,12 @@ class Running:
     """A run that goes on from wherever it stands."""
 
     def __init__(
-        self, folder: RunFolder, choose: Choose, emit: Emit, max_episodes: int | None = None
+        self,
+        folder: RunFolder,
+        choose: Choose,
+        emit: Emit,
+        max_episodes: int | None = None,
+        known: Known | None = None,
     ) -> None:
         self.folder = folder
         self.run = folder.run()
@@ -147,7 +153,7 @@ class Running:
         )
         agent_model = self.task.agent.model
         model = self.model(agent_model) if agent_model else None
-        self.attempting = Attempting(self.run, self.task, self.workspaces, model)
+        self.attempting = Attempting(self.run, self.task, self.workspaces, model, known)
         self.reflector = self.choose_reflector()
 
     def model(self, name: str) -> Model:
