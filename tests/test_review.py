@@ -81,6 +81,14 @@ def test_a_model_reviews_a_session(project: Project) -> None:
     assert WISH in project.memory()
 
 
+def test_a_model_may_ask_what_is_known_and_store_nothing(project: Project) -> None:
+    call("remember", "port", "is", "8080")
+    asked = calls(("recall_knowledge", {"query": "port"}), ("store_knowledge", {"subject": "x"}))
+    heard = {"match": "there is no tool 'store_knowledge'", "text": "Nothing to save."}
+    (session,) = by_model(project, asked, heard)["sessions"]
+    assert session["outcome"] == "converged" and session["changes"] == []
+
+
 def test_refusals_are_reported_and_the_model_hears_them(project: Project) -> None:
     bad = note_call("Deploy every friday.")
     fixed = {"match": "do not speak of that", **calls(note_call())}

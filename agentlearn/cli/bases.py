@@ -9,6 +9,7 @@ from typing import Any
 from agentlearn.cli.stores import open_store
 from agentlearn.config import find_project
 from agentlearn.knowledge.base import Base
+from agentlearn.knowledge.tools import KnowledgeTools
 from agentlearn.knowledge.values import Item
 from agentlearn.store.memory import TARGETS, memory_path, notes_of
 from agentlearn.store.places import OWN, user_places
@@ -35,6 +36,13 @@ def base_to_write(user: bool) -> Base:
 
 def both_bases() -> list[Base]:
     return [project_base(), user_base()]
+
+
+def knowledge_to_ask() -> KnowledgeTools | None:
+    """The tools of somebody who may ask and store nothing; None where nothing is known."""
+    bases = both_bases()
+    known = any(base.exists() for base in bases)
+    return KnowledgeTools(bases, None, scope_of) if known else None
 
 
 def memory_notes() -> list[str]:

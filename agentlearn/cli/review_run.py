@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentlearn.cli.app import INTERRUPTED, complain
+from agentlearn.cli.bases import knowledge_to_ask
 from agentlearn.cli.load import PART_FAILED, Loader
 from agentlearn.cli.review_output import Printer, shown_id
 from agentlearn.config import Settings
@@ -79,6 +80,7 @@ def prepare(
         limits=Limits(settings.max_iterations, settings.max_tokens),
         budgets={"MEMORY": settings.memory_chars, "USER": settings.user_chars},
         prompt="" if model is None else load_prompt(prompt),
+        knowledge=None if model is None else knowledge_to_ask(),
     )
     return Reviewing(Desk(store, mode), plan, model, emit)
 

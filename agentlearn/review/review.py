@@ -19,6 +19,7 @@ from agentlearn.events import (
     new_trace_id,
 )
 from agentlearn.guard.secrets import redact
+from agentlearn.knowledge.tools import KnowledgeTools
 from agentlearn.models.model import Model, Usage
 from agentlearn.review.by_model import (
     CHARS_PER_TOKEN,
@@ -54,6 +55,8 @@ class Plan(Struct, frozen=True):
     budgets: dict[Target, int]
     prompt: str
     """What a model is told; not used by the rules."""
+    knowledge: KnowledgeTools | None = None
+    """What a model may ask, where there is a base."""
 
 
 class Report(Struct, frozen=True):
@@ -128,7 +131,13 @@ class Reviewing:
         began = time.monotonic()
         clean = redacted(session)
         tools = Tools(
-            self.desk, clean, self.sort.reviewer, self.sort.model, self.plan.budgets, watch
+            self.desk,
+            clean,
+            self.sort.reviewer,
+            self.sort.model,
+            self.plan.budgets,
+            watch,
+            self.plan.knowledge,
         )
         ended = Ended("aborted", 0, Usage(), "interrupted")
         try:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.guard.orders import is_imperative
 from agentlearn.guard.secrets import redact
+from agentlearn.knowledge.tools import RECALL, KnowledgeTools
 from agentlearn.models.model import Tool
 from agentlearn.review.arguments import (
     TOOLS,
@@ -69,8 +70,11 @@ class Tools:
         model: str | None,
         budgets: dict[Target, int],
         watch: Callable[[Attempt], None] = lambda attempt: None,
+        knowledge: KnowledgeTools | None = None,
     ) -> None:
+        """`knowledge` may be asked, where there is any; nothing is stored through it."""
         self.desk = desk
+        self.knowledge = knowledge
         self.ground = Ground(session)
         self.reviewer, self.model = reviewer, model
         self.budgets = budgets
@@ -83,10 +87,12 @@ class Tools:
         return unfinished(self.ground.session)
 
     def schemas(self) -> list[Tool]:
-        return schemas()
+        return [*schemas(), *(self.knowledge.schemas() if self.knowledge else ())]
 
     def call(self, name: str, arguments: str | dict[str, Any]) -> str:
         """Run a tool; the answer is for the reviewer."""
+        if self.knowledge is not None and name == RECALL.name:
+            return redact(self.knowledge.call(name, arguments)[0])
         kind = TOOLS.get(name)
         if kind is None:
             return f"error: there is no tool {name[:60]!r}; the tools are {', '.join(TOOLS)}"
