@@ -79,6 +79,8 @@ class Settings(Struct, frozen=True):
     """The floor for what is put into a prompt, 0 to 1."""
     max_context_items: int = 5
     """So many notes, and so many things that are known, are put into a prompt."""
+    auto_persist: bool = True
+    """Keep what the runs of `reflexion` taught as knowledge."""
     hooks_reviewer: Literal["rules", "model"] = "rules"
     """Who reviews a session when a hook tells that it ended ([hooks] reviewer)."""
 

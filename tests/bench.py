@@ -262,12 +262,84 @@ def bench_start() -> None:
     table("A small file", [imports, returns, claude], "ms")
 
 
+KNOWLEDGE = """
+import json, random, sqlite3, sys, time
+from pathlib import Path
+from agentlearn.knowledge.base import Base
+from agentlearn.knowledge.portable import items_in, line_of
+from agentlearn.knowledge.recall import recall
+from rank_bm25 import BM25Okapi
+folder = Path(sys.argv[1])
+chance = random.Random(1)
+names = [json.loads(line) for line in open(sys.argv[2])]
+words = sorted({word for each in names for value in each.values() for word in value.split()})
+words = [word + letter for letter in "abcdefghijklmnopqrst" for word in words
+         if word.isascii() and word.isalpha()]
+rows = [{"subject": chance.choice(words), "predicate": "needs",
+         "object": " ".join(chance.choices(words, k=9))} for _ in range(100_000)]
+lines = [json.dumps(row).encode() for row in rows]
+items = list(items_in(lines))
+for name in ("ours.db", "ours.db-wal", "ours.db-shm", "plain.db"):
+    (folder / name).unlink(missing_ok=True)
+base = Base(folder / "ours.db")
+start = time.perf_counter(); base.replace_all(items); ours = time.perf_counter() - start
+plain = sqlite3.connect(folder / "plain.db")
+plain.execute("PRAGMA journal_mode = WAL")
+plain.execute("CREATE VIRTUAL TABLE w USING fts5 (text)")
+texts = [(item.text,) for item in items]
+start = time.perf_counter(); plain.executemany("INSERT INTO w (text) VALUES (?)", texts)
+plain.commit(); bare = time.perf_counter() - start
+print(f"  import of 100,000 facts: {ours:.2f} s, bare executemany {bare:.2f} s: "
+      f"{ours / bare:.1f} times")
+base.close()
+size = (folder / "ours.db").stat().st_size
+as_lines = sum(map(len, map(line_of, items)))
+print(f"  on disk {size / 1e6:.1f} MB, as JSON lines {as_lines / 1e6:.1f} MB")
+queries = [" ".join(chance.choices(words, k=3)) for _ in range(200)]
+query = "SELECT rowid, rank FROM w WHERE w MATCH ? ORDER BY rank LIMIT 5"
+match = lambda text: " OR ".join(f'"{word}"' for word in text.replace('"', "").split())
+def best(act):
+    found = []
+    for _ in range(3):
+        start = time.perf_counter()
+        for each in queries: act(each)
+        found.append(time.perf_counter() - start)
+    return min(found) / len(queries) * 1000
+recalled = best(lambda text: recall([base], text))
+asked = best(lambda text: plain.execute(query, (match(text),)).fetchall())
+other = BM25Okapi([text.split() for (text,) in texts])
+queries = queries[:5]
+ranked = best(lambda text: other.get_top_n(text.split(), texts, 5))
+print(f"  recall {recalled:.2f} ms, plain FTS5 {asked:.2f} ms: {recalled / asked:.1f} times; "
+      f"rank-bm25 {ranked:.0f} ms")
+"""
+
+
+def bench_knowledge() -> None:
+    print("\nKnowledge\n")
+    facts = ROOT / "fixtures" / "knowledge" / "facts.jsonl"
+    subprocess.run([PYTHON, "-c", KNOWLEDGE, str(WORK), str(facts)], check=True)
+    project = WORK / "project"
+    (project / ".agentlearn").mkdir(parents=True, exist_ok=True)
+    (project / ".agentlearn" / "knowledge.db").write_bytes((WORK / "ours.db").read_bytes())
+    helping = Run("agentlearn --help", [AGENTLEARN, "--help"], "agentlearn --help")
+    command = ["sh", "-c", f"cd {shlex.quote(str(project))} && {AGENTLEARN} recall postgres port"]
+    recalling = Run("agentlearn recall", command, "agentlearn recall postgres port")
+    in_turn([helping, recalling], 10)
+    table("The whole command, 100,000 facts", [helping, recalling], "ms")
+
+
 def main() -> None:
     WORK.mkdir(exist_ok=True)
     subprocess.run([PYTHON, "-m", "compileall", "-q", str(ROOT / "agentlearn")], check=True)
-    wanted = sys.argv[1:] or ["start", "native", "readers"]
-    for name in wanted:
-        {"start": bench_start, "native": bench_native, "readers": bench_readers}[name]()
+    benches = {
+        "start": bench_start,
+        "native": bench_native,
+        "readers": bench_readers,
+        "knowledge": bench_knowledge,
+    }
+    for name in sys.argv[1:] or benches:
+        benches[name]()
 
 
 if __name__ == "__main__":

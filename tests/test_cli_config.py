@@ -30,6 +30,7 @@ DEFAULTS = {
     "user_chars": 1375,
     "relevance_threshold": 0.3,
     "max_context_items": 5,
+    "auto_persist": True,
     "hooks_reviewer": "rules",
 }
 

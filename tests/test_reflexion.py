@@ -501,6 +501,25 @@ def test_the_built_in_agent_stops_at_its_limit_and_a_model_reflects(desk: Desk):
     assert result["episodes"][1]["passed"] and result["usage"]["input_tokens"] == 5
 
 
+def test_what_helped_is_kept_as_knowledge_unless_it_is_off(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("AGENTLEARN_AUTO_PERSIST", "false")
+    desk.run()
+    assert call("knowledge", "export").stdout == ""
+    monkeypatch.delenv("AGENTLEARN_AUTO_PERSIST")
+    result = desk.run()
+    desk.run("--resume", result["run"])
+    (line,) = call("knowledge", "export").stdout.splitlines()
+    kept = json.loads(line)
+    assert (kept["subject"], kept["predicate"]) == ("answer", "learned")
+    assert kept["object"] == result["episodes"][0]["reflection"]
+    assert kept["evidence"] == [f"{result['run']}-0"] and kept["confidence"] == 0.6
+    told(desk, "true")
+    desk.run(code=1)
+    assert len(call("knowledge", "export").stdout.splitlines()) == 1
+
+
 def test_the_built_in_agent_asks_and_is_told_what_is_known(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ):

@@ -20,6 +20,7 @@ from agentlearn.events import Emit, EventLog, tee
 from agentlearn.guard import plain
 from agentlearn.knowledge.context import context_for, search_words
 from agentlearn.knowledge.tools import KnowledgeTools
+from agentlearn.knowledge.values import fact
 from agentlearn.models.choose import choose_model
 from agentlearn.models.model import Model, ModelFailed
 from agentlearn.reflexion.apply import apply_patch
@@ -115,8 +116,33 @@ def _one(
             return INTERRUPTED
         finally:
             teller.stop()
+    _persist(finished)
     _print(finished, chosen)
     return 0 if finished.passed else NOT_PASSED
+
+
+def _persist(finished: Finished) -> None:
+    """Keep what the attempt that passed had been told: it helped. The rest proved nothing."""
+    if not finished.passed or not resolve().auto_persist:
+        return
+    last = finished.episodes[-1]
+    told = set(last.prior_reflections)
+    for episode in finished.episodes[:-1]:
+        if episode.reflection in told:
+            evidence = f"{finished.run.id}-{episode.index}"
+            try:
+                item = fact(
+                    finished.run.task,
+                    "learned",
+                    episode.reflection or "",
+                    0.6,
+                    evidence=(evidence,),
+                )
+                with base_to_write(user=False) as base:
+                    if not base.get(item.id):  # a run that is shown again has taught nothing new
+                        base.store(item)
+            except AgentlearnError as error:
+                print(f"note: a reflection is not kept: {plain(error.message)}", file=sys.stderr)
 
 
 def _known() -> Known | None:

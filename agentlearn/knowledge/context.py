@@ -13,11 +13,8 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from agentlearn.guard import plain
-from agentlearn.guard.hidden import has_hidden
-from agentlearn.guard.orders import has_order
-from agentlearn.guard.secrets import has_secret
 from agentlearn.knowledge.base import Base
-from agentlearn.knowledge.recall import Found, coverage_of, recall
+from agentlearn.knowledge.recall import Found, coverage_of, is_harmless_text, recall
 from agentlearn.knowledge.words import STOP_WORDS, WORD, query_words
 from agentlearn.sessions.values import Entry, Message, Result
 
@@ -77,18 +74,14 @@ def context_for(
 def relevant_notes(query: str, notes: Iterable[str], floor: float, most: int) -> list[Noted]:
     wanted = query_words(query)
     scored = [Noted(text, coverage_of(text, wanted, ENOUGH)) for text in notes]
-    good = [note for note in scored if note.relevance >= floor and _is_harmless(note.text)]
+    good = [note for note in scored if note.relevance >= floor and is_harmless_text(note.text)]
     good.sort(key=lambda note: -note.relevance)
     return good[:most]
 
 
 def first_notes(notes: Iterable[str], most: int) -> list[Noted]:
     """The notes themselves, where nothing was said yet that they could be held against."""
-    return [Noted(text, 1.0) for text in notes if _is_harmless(text)][:most]
-
-
-def _is_harmless(text: str) -> bool:
-    return not (has_hidden(text) or has_secret(text) or has_order(text))
+    return [Noted(text, 1.0) for text in notes if is_harmless_text(text)][:most]
 
 
 def block_of(notes: list[Noted], found: list[Found]) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -82,7 +83,12 @@ def best_known(bases: Iterable[Base], limit: int) -> list[Found]:
 
 def is_harmless(item: Item) -> bool:
     """A base may have come with a clone, or from an import: what is in it is not trusted."""
-    return not (has_hidden(item.text) or has_secret(item.text) or has_order(item.text))
+    return is_harmless_text(item.text)
+
+
+@lru_cache(maxsize=4096)
+def is_harmless_text(text: str) -> bool:
+    return not (has_hidden(text) or has_secret(text) or has_order(text))
 
 
 def _scored(
