@@ -68,7 +68,7 @@ def test_a_first_pass_ends_it(desk: Desk):
 
 
 def test_not_passed_exits_1_and_says_so(desk: Desk):
-    told(desk, 'echo "try $AGENTLEARN_EPISODE" > answer.txt')
+    told(desk, 'echo "try" > try-$AGENTLEARN_EPISODE.txt')
     result = desk.run(code=1)
     assert result["passed"] is False and len(result["episodes"]) == 3
     said = call("reflexion", "--task", desk.task_file, code=1)
@@ -91,8 +91,7 @@ def test_the_same_reflection_twice_ends_the_run(desk: Desk):
     desk.write(max_episodes=6)
     told(desk, "true")
     result = desk.run(code=1)
-    assert result["ending"] == "no_new_idea" and len(result["episodes"]) < 6
-    assert result["episodes"][-1]["reflection"] == result["episodes"][-2]["reflection"]
+    assert result["ending"] == "no_new_idea" and len(result["episodes"]) == 2
     assert len(desk.run("--no-early-stop", code=1)["episodes"]) == 6
     assert "no new idea" in call("reflexion", "--task", desk.task_file, code=1).stdout
 
@@ -323,6 +322,65 @@ def test_a_full_disk_is_told_and_no_traceback(desk: Desk, tmp_path: Path, size: 
         subprocess.run(["umount", str(small)], check=True)
 
 
+@pytest.mark.parametrize(
+    ("agent", "judge"),
+    [
+        ("ln -s out out", {"command": "true", "score": {"file": "out/score.json"}}),
+        ("truncate -s 60000000 \"$(printf 'x\\377')\"", {}),
+        (f"{sys.executable} {{folder}}/nest.py", {"protect": ["**/check_*.py"]}),
+    ],
+    ids=["a link in circles", "a large file without a name", "folders in folders"],
+)  # fmt: skip
+def test_whatever_an_agent_leaves_is_an_episode(desk: Desk, agent: str, judge: dict[str, Any]):
+    nest = "import os\nfor _ in range(3000):\n    os.mkdir('d')\n    os.chdir('d')\n"
+    (desk.folder / "nest.py").write_text(nest)
+    told(desk, agent.replace("{folder}", str(desk.folder)))
+    desk.write(evaluator=judge, max_episodes=1)
+    (episode,) = desk.run(code=1)["episodes"]
+    assert episode["passed"] is False
+
+
+def test_a_run_names_no_folder_but_its_own(desk: Desk, tmp_path: Path):
+    result = desk.run()
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    path = desk.folder / ".agentlearn" / "runs" / result["run"] / "run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "id": str(victim)}))
+    assert "no run" in call("reflexion", "--resume", result["run"], code=2).stderr
+    assert victim.is_dir()
+
+
+def test_a_base_that_was_changed_before_a_kill_is_not_used(desk: Desk):
+    told(
+        desk,
+        f"[ -e {desk.folder}/quick ] || {{ echo right > ../../base/repo/answer.txt; "
+        f"touch {desk.folder}/started; sleep 300; }}",
+    )
+    desk.write(max_episodes=1)
+    running = start(desk, "--task", "task.yaml")
+    wait_for(desk.folder / "started")
+    running.kill()
+    running.communicate()
+    (desk.folder / "quick").touch()
+    (run,) = names_in(desk.folder / ".agentlearn" / "runs")
+    assert desk.run("--resume", run, code=1)["passed"] is False
+
+
+def test_a_run_does_not_go_on_with_another_original(desk: Desk):
+    told(desk, "true")
+    result = desk.run("--max-episodes", "1", code=1)
+    (desk.repo / "answer.txt").write_text("right\n")
+    said = call("reflexion", "--resume", result["run"], "--max-episodes", "2", code=1)
+    assert "no longer what the run began with" in said.stderr
+
+
+def test_a_damaged_base_of_knowledge_costs_no_attempt(desk: Desk):
+    (desk.folder / ".agentlearn" / "knowledge.db").write_bytes(b"broken" * 100)
+    fix = {"calls": [{"name": "shell", "arguments": {"command": "echo right > answer.txt"}}]}
+    desk.write(agent={"model": script(desk.folder, fix, {"text": "Done."})}, reflector="rules")
+    assert desk.run()["episodes"][0]["passed"] is True
+
+
 def test_secrets_that_an_agent_prints_are_in_no_log(desk: Desk):
     key = "sk-proj-" + "Ab3dEf6hIj9k" * 3
     (desk.folder / "key").write_text(key)
@@ -429,6 +487,9 @@ def test_the_best_patch_is_applied_all_or_nothing(desk: Desk):
     assert "applied episode 1 (passed)" in said
     assert (desk.repo / "answer.txt").read_text() == "right\n"
     before = digest_of(desk.repo)
+    assert "applied already" in call("reflexion", "apply", result["run"], code=1).stderr
+    (desk.repo / "answer.txt").write_text("other\n")
+    before = digest_of(desk.repo)
     assert "does not fit" in call("reflexion", "apply", result["run"], code=1).stderr
     assert digest_of(desk.repo) == before
     assert (
@@ -439,6 +500,31 @@ def test_the_best_patch_is_applied_all_or_nothing(desk: Desk):
         "no finished episode 7"
         in call("reflexion", "apply", result["run"], "--episode", "7", code=2).stderr
     )
+
+
+def test_what_did_not_pass_is_applied_only_by_its_number(desk: Desk):
+    told(desk, "echo nearly > answer.txt")
+    desk.write(max_episodes=1)
+    result = desk.run(code=1)
+    said = call("reflexion", "apply", result["run"], code=1).stderr
+    assert "no attempt" in said and "--episode 0" in said
+    assert (desk.repo / "answer.txt").read_text() == "wrong\n"
+    call("reflexion", "apply", result["run"], "--episode", "0")
+    assert (desk.repo / "answer.txt").read_text() == "nearly\n"
+
+
+def test_what_cannot_be_run_is_told_where_it_is_seen(desk: Desk):
+    desk.write(evaluator={"command": "no-such-judge"}, max_episodes=1)
+    said = call("reflexion", "--task", desk.task_file, code=1)
+    assert "the judge could not be run" in said.stdout and "held back" in said.stderr
+
+
+def test_an_agent_that_repeats_its_prompt_teaches_nothing_new(desk: Desk):
+    desk.write(max_episodes=6)
+    told(desk, 'cat "$1"; exit 3')
+    result = desk.run(code=1)
+    assert result["ending"] == "no_new_idea" and len(result["episodes"]) <= 4
+    assert "Next time" not in result["episodes"][1]["reflection"].rpartition("Next time")[0]
 
 
 def test_a_patch_fits_a_part_of_a_repository(desk: Desk):

@@ -96,6 +96,7 @@ def test_what_a_killed_run_left_is_found_by_its_mark(tmp_path: Path):
     env = {**os.environ, MARK: "mark-of-a-killed-run"}
     left = subprocess.Popen(["sleep", "300"], env=env, start_new_session=True)
     other = subprocess.Popen(["sleep", "300"], env={**env, MARK: "another"})
+    time.sleep(0.2)  # right after its start a process has no environment yet
     try:
         assert end_leftovers("mark-of-a-killed-run", tmp_path / "x") >= 1
         assert left.wait(10) == -signal.SIGKILL and other.poll() is None

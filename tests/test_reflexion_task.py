@@ -174,6 +174,9 @@ def test_nothing_in_a_field_is_run(tmp_path: Path, text: str, command: str):
         "ssh host agent {prompt}",
         "python3 -c {prompt}",
         "perl -e {prompt}",
+        'ssh "${HOST}" agent {prompt}',
+        "eval $(true) {prompt}",
+        'ssh host "$(date)" {prompt}',
     ],
 )
 def test_a_field_where_quoting_does_not_help_is_refused(command: str):

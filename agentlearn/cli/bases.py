@@ -8,6 +8,7 @@ from typing import Any
 
 from agentlearn.cli.stores import open_store
 from agentlearn.config import find_project
+from agentlearn.errors import BadInput
 from agentlearn.knowledge.base import Base
 from agentlearn.knowledge.tools import KnowledgeTools
 from agentlearn.knowledge.values import Item
@@ -61,9 +62,15 @@ def scope_of(directory: str | None) -> str:
     """A folder from the project's root; what climbs out of the project is the root itself."""
     if directory is None:
         return ""
-    project = find_project().resolve()
-    path = Path(os.path.normpath((Path.cwd() / Path(directory).expanduser()).resolve()))
-    return path.relative_to(project).as_posix().strip(".") if path.is_relative_to(project) else ""
+    project = Path(os.path.realpath(find_project()))
+    try:
+        path = Path(os.path.realpath(Path.cwd() / Path(directory).expanduser()))
+        directory.encode()
+    except (RuntimeError, ValueError, OSError):
+        raise BadInput(f"{directory[:80]!r} is no folder") from None
+    if path == project or not path.is_relative_to(project):
+        return ""
+    return path.relative_to(project).as_posix()
 
 
 def as_dict(item: Item) -> dict[str, Any]:

@@ -34,9 +34,9 @@ MOST_INPUT = 4 * 1024 * 1024
 def main(
     event: Annotated[str, typer.Argument(metavar="session-start|session-end|user-prompt")],
 ) -> None:
-    if event not in EVENTS:
-        raise BadInput(f"{event[:40]!r} is none of {', '.join(EVENTS)}")
     try:
+        if event not in EVENTS:
+            raise BadInput(f"it is none of {', '.join(EVENTS)}")
         given = _given()
         if event == "session-end":
             _review(given)
@@ -47,7 +47,10 @@ def main(
             print(orjson.dumps({"hookSpecificOutput": output}).decode())
     except Exception as error:
         said = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
-        print(f"agentlearn hook {event}: {one_sentence(str(said))[:500]}", file=sys.stderr)
+        print(
+            f"agentlearn hook {one_sentence(event)[:40]}: {one_sentence(str(said))[:500]}",
+            file=sys.stderr,
+        )
 
 
 def _given() -> dict[str, Any]:
@@ -87,7 +90,7 @@ def _review(given: dict[str, Any]) -> None:
     """Start the review and go: the agent is not kept waiting."""
     path = given.get("transcript_path")
     if not isinstance(path, str) or not Path(path).is_file():
-        return
+        raise BadInput("there is no transcript to review")
     settings = resolve()
     command = [sys.executable, "-m", "agentlearn", "review", path]
     if settings.hooks_reviewer == "rules":

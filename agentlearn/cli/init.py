@@ -19,7 +19,7 @@ from agentlearn.cli.stores import User, open_store
 from agentlearn.errors import BadInput
 from agentlearn.guard import one_line
 from agentlearn.store.agents import AGENTS
-from agentlearn.store.hooks import HOOKS, plan_hooks
+from agentlearn.store.hooks import HOOKS, plan_hooks, program
 from agentlearn.store.setup import Step, plan_setup, set_up
 
 FORMATS = ("text", "json")
@@ -86,10 +86,14 @@ def main(
         print(one_line(f"your skills: {store.places.skills}", 500))
         print(one_line(f"your memory: {store.places.memory}", 500))
     if all(step.is_done for step in steps):
-        print("note: nothing to do, all of it is there", file=sys.stderr)
+        state = "none of it is there" if remove else "all of it is there"
+        print(f"note: nothing to do, {state}", file=sys.stderr)
 
 
 def _hint(agents: list[str], hooks: bool) -> None:
+    if hooks and program() != "agentlearn":
+        said = "agentlearn is not on your path: the hooks name this machine's Python"
+        print(f"note: {said}, so do not share the file", file=sys.stderr)
     for name in agents if hooks else []:
         if hint := HOOKS[name].hint:
             print(f"hint: {hint}", file=sys.stderr)

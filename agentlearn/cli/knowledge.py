@@ -39,6 +39,8 @@ def main(
     json: options.Json = False,
 ) -> None:
     chosen = choose_format(format, json, FORMATS)
+    if file is not None and action != "import":
+        raise BadInput(f"{action} takes no file", "agentlearn knowledge export > FILE")
     if action == "export":
         _export(user)
     elif action == "import":

@@ -96,7 +96,7 @@ def main(
             "--episode",
             metavar="N",
             min=0,
-            help="Apply this episode's patch instead of the best one's.",
+            help="Apply this episode's patch, counted from 0, also if it did not pass.",
             show_default=False,
         ),
     ] = None,

@@ -145,7 +145,7 @@ def _row(episode: Episode) -> list[str]:
     attempt = episode.attempt
     verdict = "passed" if episode.passed else "timed out" if attempt.timed_out else "not passed"
     tokens = episode.usage.input_tokens + episode.usage.output_tokens
-    note = attempt.problem or episode.reflector_problem or ""
+    note = attempt.problem or attempt.evaluation.reason or episode.reflector_problem or ""
     if attempt.tampered:
         note = f"protected files were changed, and put back; {note}".rstrip("; ")
     return [

@@ -107,6 +107,10 @@ def _one(
             complain(error)
             _how_to_go_on(folder)
             return error.exit_code
+        except AgentlearnError:
+            teller.stop()
+            _how_to_go_on(folder)
+            raise
         except (KeyboardInterrupt, SystemExit) as stopped:
             teller.stop()
             print("interrupted", file=sys.stderr)
@@ -141,6 +145,10 @@ def _persist(finished: Finished) -> None:
                 with base_to_write(user=False) as base:
                     if not base.get(item.id):  # a run that is shown again has taught nothing new
                         base.store(item)
+                        print(
+                            f"note: kept as knowledge (agentlearn forget {item.id})",
+                            file=sys.stderr,
+                        )
             except AgentlearnError as error:
                 print(f"note: a reflection is not kept: {plain(error.message)}", file=sys.stderr)
 
@@ -156,7 +164,11 @@ def _known() -> Known | None:
     def context(entries: Sequence[Entry]) -> str:
         words = search_words(entries)
         floor, most = settings.relevance_threshold, settings.max_context_items
-        return context_for(words, bases, memory_notes(), floor, most)
+        try:
+            return context_for(words, bases, memory_notes(), floor, most)
+        except AgentlearnError as error:  # what is known must not cost an attempt
+            print(f"warning: {plain(error.message)}", file=sys.stderr)
+            return ""
 
     return Known(tools, context)
 
@@ -166,6 +178,9 @@ def _choose(name: str) -> Model:
 
 
 def _print(finished: Finished, chosen: str) -> None:
+    if not finished.passed and finished.feedback_is_bounded:
+        said = "hint: the judge's own words are held back; feedback: raw lets them through"
+        print(said, file=sys.stderr)
     if chosen == "text":
         print_result(finished)
     elif chosen == "json":

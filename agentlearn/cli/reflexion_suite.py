@@ -63,6 +63,7 @@ def run_suite(project: Path, files: list[Path], flags: list[str], jobs: int, cho
 class _Task:
     def __init__(self, file: Path, flags: list[str]) -> None:
         self.file = file
+        self.name = load_task(file).name
         self.command = [
             *(sys.executable, "-m", "agentlearn", "reflexion", "--task", str(file)),
             *flags,
@@ -93,8 +94,7 @@ class _Task:
         """What it printed, or that it failed."""
         if self.result is not None:
             return self.result
-        name = load_task(self.file).name
-        told: dict[str, Any] = {"run": None, "task": name, "passed": False, "episodes": []}
+        told: dict[str, Any] = {"run": None, "task": self.name, "passed": False, "episodes": []}
         return {**told, "exit_code": self.code}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -66,6 +67,10 @@ ID_LENGTH = 12
 ID = re.compile(r"[0-9a-f]{4,12}")
 
 
+class NothingYet(Exception):
+    """The file is there, but somebody else is still making its tables."""
+
+
 class Stored(Struct, frozen=True):
     item: Item
     is_new: bool
@@ -101,11 +106,21 @@ class Base:
         if self._connection is None and not self.exists():
             return []
         with self._told():
-            return self._open(write=False).execute(query, given).fetchall()
+            try:
+                return self._open(write=False).execute(query, given).fetchall()
+            except NothingYet:
+                return []
 
     def items(self, where: str = "", given: Sequence[Any] = ()) -> list[Item]:
         columns = ", ".join(f"item.{name}" for name in COLUMNS)
-        return [item_of(row) for row in self.rows(f"SELECT {columns} FROM item {where}", given)]
+        return self.items_of(self.rows(f"SELECT {columns} FROM item {where}", given))
+
+    def items_of(self, rows: Iterable[Any]) -> list[Item]:
+        """Rows as items; a file that came from elsewhere may hold anything in them."""
+        try:
+            return [item_of(row) for row in rows]
+        except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+            raise AgentlearnError(f"{self.path} is damaged: {error}") from None
 
     def get(self, id: str) -> list[Item]:
         """The items whose id begins like this."""
@@ -181,7 +196,11 @@ class Base:
     def forget(self, items: Iterable[Item]) -> None:
         with self._writing() as connection:
             for item in items:
-                self._remove_words(connection, item)
+                # As it stands now: the index must be told just what it was given, and once.
+                known = self._known(connection, item.id)
+                if known is None:
+                    continue
+                self._remove_words(connection, known)
                 connection.execute("DELETE FROM item WHERE number = ?", (number_of(item.id),))
 
     def used(self, items: Iterable[Item]) -> None:
@@ -252,7 +271,8 @@ class Base:
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:  # a full disk has ended it already
+                    connection.execute("ROLLBACK")
                 raise
 
     def _open(self, write: bool) -> sqlite3.Connection:
@@ -265,10 +285,13 @@ class Base:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = self._connected(write)
         try:
-            self._prepare(connection, write)
+            is_ready = self._prepare(connection, write)
         except BaseException:
             connection.close()
             raise
+        if not is_ready:
+            connection.close()
+            raise NothingYet
         self._connection = connection
         return connection
 
@@ -287,31 +310,33 @@ class Base:
                 f"{self.path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None
             )
 
-    def _prepare(self, connection: sqlite3.Connection, write: bool) -> None:
-        """Make the tables, or see that they are those we know."""
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
+    def _prepare(self, connection: sqlite3.Connection, write: bool) -> bool:
+        """Make the tables, or see that they are those we know; false if there are none yet."""
+        version = _version(connection)
+        if version == 0 and write:
+            self._make_tables(connection)
+            version = _version(connection)
         if version > VERSION:
             raise BadInput(
                 f"{self.path} was written by a newer agentlearn (version {version} of its format)",
                 "update agentlearn to use it",
             )
-        if version == VERSION:
-            return
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if tables:
-            raise BadInput(f"{self.path} is a database, but none of agentlearn")
-        if not write:
-            return
-        connection.execute("PRAGMA journal_mode = WAL")
+        return version == VERSION
+
+    def _make_tables(self, connection: sqlite3.Connection) -> None:
+        _to_wal(connection)
         connection.execute("BEGIN IMMEDIATE")
         try:
-            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:  # nobody was faster
+            if _version(connection) == 0:  # nobody was faster
+                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    raise BadInput(f"{self.path} is a database, but none of agentlearn")
                 for statement in SCHEMA.split(";\n"):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
             raise
 
     @contextlib.contextmanager
@@ -332,6 +357,23 @@ class Base:
         except OSError as error:
             reason = error.strerror or str(error)
             raise AgentlearnError(f"{self.path} cannot be used: {reason}") from None
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _to_wal(connection: sqlite3.Connection) -> None:
+    """SQLite does not wait here by itself while another process does the same."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 def merged(known: Item, item: Item) -> Item:
@@ -375,16 +417,16 @@ def item_of(row: Sequence[Any]) -> Item:
     return Item(
         id=f"{number:012x}",
         kind=kind,
-        subject=subject,
-        predicate=predicate,
-        object=object,
+        subject=str(subject),
+        predicate=str(predicate),
+        object=str(object),
         body=None if body is None else msgspec.json.decode(body),
         scope=scope,
-        confidence=confidence,
+        confidence=float(confidence),
         source=source,
         evidence=tuple(msgspec.json.decode(evidence)) if evidence else (),
-        created=created,
+        created=str(created),
         last_used=last_used,
-        uses=uses,
+        uses=int(uses),
         verified=bool(verified),
     )

@@ -97,7 +97,8 @@ def block_of(notes: list[Noted], found: list[Found]) -> str:
 
 def _line(text: str) -> str:
     """On one line, and without what would end the block."""
-    return " ".join(plain(text).split()).replace(END, "").replace(BEGIN, "")
+    line = " ".join(plain(text).split())
+    return re.sub(r"\[(?=/?KNOWLEDGE_CONTEXT)", "(", line)
 
 
 def with_block(text: str, block: str) -> str:

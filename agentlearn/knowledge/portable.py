@@ -56,14 +56,18 @@ def _clean(batch: list[tuple[int, Item]]) -> Iterator[Item]:
 
     Planted orders are looked for when an item is read, wherever it came from.
     """
-    texts = "\n".join(item.text for _, item in batch)
+    texts = "\n".join(_all_text(item) for _, item in batch)
     if has_secret(texts) or has_hidden(texts):
         for number, item in batch:
-            if has_secret(item.text):
+            if has_secret(_all_text(item)):
                 raise BadInput(f"line {number} holds something that looks like a secret")
-            if has_hidden(item.text):
+            if has_hidden(_all_text(item)):
                 raise BadInput(f"line {number} holds characters that nobody sees")
     yield from (item for _, item in batch)
+
+
+def _all_text(item: Item) -> str:
+    return "\n".join([item.text, item.scope, *item.evidence])
 
 
 def item_from(value: Any) -> Item:
@@ -89,6 +93,8 @@ def item_from(value: Any) -> Item:
     elif kind == "pattern":
         msgspec.convert({"name": item.subject, **(item.body or {})}, Pattern)
     checked_confidence(item.confidence)
+    if not 0 <= item.uses < 2**53:
+        raise BadInput("uses is a number of times")
     if item.source not in SOURCES:
         raise BadInput(f"source is one of {', '.join(SOURCES)}")
     id = id_of(item.kind, item.scope, *names)

@@ -19,8 +19,8 @@ from msgspec import Struct
 from agentlearn.guard.hidden import has_hidden
 from agentlearn.guard.orders import has_order
 from agentlearn.guard.secrets import has_secret
-from agentlearn.knowledge.base import COLUMNS, Base, item_of
-from agentlearn.knowledge.values import CONVENTION, Item, Kind
+from agentlearn.knowledge.base import COLUMNS, Base
+from agentlearn.knowledge.values import CONVENTION, Item, Kind, is_secret_fact
 from agentlearn.knowledge.words import query_words, words_of
 
 CANDIDATES = 30
@@ -83,6 +83,8 @@ def best_known(bases: Iterable[Base], limit: int) -> list[Found]:
 
 def is_harmless(item: Item) -> bool:
     """A base may have come with a clone, or from an import: what is in it is not trusted."""
+    if item.kind == "fact" and is_secret_fact(item.subject, item.predicate, item.object):
+        return False
     return is_harmless_text(item.text)
 
 
@@ -117,9 +119,10 @@ def _candidates(
     """The best by BM25, each with its words and its score."""
     match = " OR ".join(f'"{word}"' for word in weights)
     found = []
-    for *row, score in base.rows(CANDIDATES_OF, (match, CANDIDATES)):
-        item = item_of(row)
-        found.append((item, set(words_of(item.text)), score))
+    rows = base.rows(CANDIDATES_OF, (match, CANDIDATES))
+    items = base.items_of(row[:-1] for row in rows)
+    for item, row in zip(items, rows, strict=True):
+        found.append((item, set(words_of(item.text)), row[-1] or 0.0))
     return found
 
 

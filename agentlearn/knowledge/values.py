@@ -1,7 +1,8 @@
 """Facts, procedures and patterns, checked before they are kept.
 
 What is stored is read by agents in every later session. So nothing secret, nothing hidden and no
-order planted by somebody else gets in, whoever stores it.
+order planted by somebody else gets in through these; an import is looked through for the first two,
+and whatever is in a base is looked at once more when it is read.
 """
 
 from __future__ import annotations
@@ -120,6 +121,8 @@ def fact(
     subject = checked("subject", subject, MOST_NAME)
     predicate = checked("predicate", predicate, MOST_PREDICATE)
     object = checked("object", object, MOST_TEXT)
+    if is_secret_fact(subject, predicate, object):
+        raise BadInput("the fact holds something that looks like a secret")
     return Item(
         id=id_of("fact", scope, subject, predicate, object),
         kind="fact",
@@ -131,6 +134,12 @@ def fact(
         source=source,
         evidence=evidence,
     )
+
+
+def is_secret_fact(subject: str, predicate: str, object: str) -> bool:
+    """What no field tells may be told by all of them: `db`, `password`, `hunter2secret99`."""
+    forms = (f"{subject} {predicate} {object}", f"{predicate}={object}", f"{subject}={object}")
+    return any(map(has_secret, forms))
 
 
 def procedure(value: Procedure, **more: Any) -> Item:

@@ -27,6 +27,11 @@ def apply_patch(folder: RunFolder, index: int | None) -> tuple[Episode, Path]:
     chosen = best_of(episodes) if index is None else episodes[index]
     if chosen is None:
         raise BadInput(f"the run {run.id} has no finished episode yet")
+    if index is None and not chosen.passed:
+        raise AgentlearnError(
+            f"no attempt of {run.id} passed; the best was episode {chosen.index}",
+            f"agentlearn reflexion apply {run.id} --episode {chosen.index} applies it all the same",
+        )
     original = Path(run.original)
     if not original.is_dir():
         raise AgentlearnError(f"the folder {original} is gone")
@@ -39,8 +44,20 @@ def apply_patch(folder: RunFolder, index: int | None) -> tuple[Episode, Path]:
         git("apply", "--check", "--whitespace=nowarn", patch, cwd=original, env=env)
         git("apply", "--whitespace=nowarn", patch, cwd=original, env=env)
     except GitFailed as error:
+        if _is_applied(patch, original, env):
+            raise AgentlearnError(
+                f"it is applied already: {original} is as the patch has it"
+            ) from None
         raise AgentlearnError(
             f"the patch does not fit {original} as it is now: {error.message}",
             f"nothing was changed; the patch is {patch}",
         ) from None
     return chosen, original
+
+
+def _is_applied(patch: Path, original: Path, env: dict[str, str]) -> bool:
+    try:
+        git("apply", "--check", "--reverse", "--whitespace=nowarn", patch, cwd=original, env=env)
+    except GitFailed:
+        return False
+    return True

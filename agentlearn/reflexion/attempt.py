@@ -15,7 +15,7 @@ from agentlearn.guard.secrets import redact
 from agentlearn.models.model import Model
 from agentlearn.reflexion.built_in import BuiltIn, Known
 from agentlearn.reflexion.environment import environment
-from agentlearn.reflexion.evaluate import Evaluation, evaluate
+from agentlearn.reflexion.evaluate import NOT_RUN, Evaluation, evaluate, not_run
 from agentlearn.reflexion.folder import EpisodeFolder, write_whole
 from agentlearn.reflexion.git import GitFailed
 from agentlearn.reflexion.process import MARK, run_command
@@ -85,7 +85,7 @@ class Attempting:
         tell("attempting")
         worked = self._work(folder, workspace, reflections)
         workspace.make_real()
-        self.workspaces.check_base(self.run.base_digest)
+        self.workspaces.check_base()
         problem = worked.problem
         changed: list[str] = []
         tampered: list[str] = []
@@ -171,7 +171,10 @@ class Attempting:
         session = own_transcript(agent.transcript, workspace.path, log, began)
         if session is None:
             session = from_output(prompt, agent.command or "", ran)
-        return Worked(session, ran.timed_out, ran.exit_code, ran.problem)
+        problem = ran.problem
+        if ran.exit_code in NOT_RUN:
+            problem = problem or not_run("the agent", ran)
+        return Worked(session, ran.timed_out, ran.exit_code, problem)
 
     def _added(self) -> dict[str, str]:
         return {MARK: self.run.mark, "AGENTLEARN_TASK_DIR": self.task_dir}

@@ -182,7 +182,7 @@ def _arguments(call: ToolCall) -> tuple[str, float, str | None]:
     seconds = given.get("timeout_seconds", COMMAND_SECONDS)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
         return "", 0.0, "error: timeout_seconds is a number over 0"
-    return command, min(float(seconds), MOST_COMMAND_SECONDS), None
+    return command, float(min(seconds, MOST_COMMAND_SECONDS)), None
 
 
 def shortened(text: str) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from agentlearn.guard import one_line
 from agentlearn.guard.orders import has_order
 from agentlearn.guard.secrets import redact
-from agentlearn.reflexion.reflect import Failure, Reflected, cut, steady
+from agentlearn.reflexion.reflect import NOT_HELPED, Failure, Reflected, cut, steady
 from agentlearn.sessions.values import Call, Result
 
 ERROR = re.compile(
@@ -39,6 +39,7 @@ CLOSING = re.compile(
     re.IGNORECASE,
 )
 """Lines that tell that something failed, and not what."""
+NUMBER = re.compile(r"^\s*\d+\. ")
 MOST_ERRORS, ERROR_CHARS, COMMAND_CHARS, MOST_FILES = 3, 200, 100, 5
 RAW_ERRORS = 2
 SEARCHED_CHARS = 1000
@@ -76,12 +77,19 @@ def _errors(failure: Failure) -> Iterator[tuple[str, str]]:
         call = calls.get(entry.call_id) if isinstance(entry, Result) else None
         if call is None or not isinstance(entry, Result):
             continue
-        line = error_line(entry.text)
+        line = error_line(_without_prompt(entry.text, failure))
         # What an agent prints that left no transcript is searched whatever its exit code was.
         is_failure = entry.failed or entry.status == "interrupted"
         is_failure = is_failure or (call.tool == "agent" and bool(ERROR.search(line)))
         if is_failure and line and not has_order(line):
             yield one_line(_command(call), COMMAND_CHARS), line
+
+
+def _without_prompt(text: str, failure: Failure) -> str:
+    """What an agent printed, but for what it only repeats of what it was told."""
+    known = " ".join([failure.prompt, *failure.reflections])
+    kept = (line for line in text.splitlines() if NUMBER.sub("", line).strip() not in known)
+    return "\n".join(kept)
 
 
 def _command(call: Call) -> str:
@@ -162,7 +170,7 @@ def _what_was_tried(failure: Failure, errors: list[tuple[str, str]]) -> list[str
     is_better = is_told and rewards[0] > rewards[1]
     is_another = bool(errors) and steady(errors[-1][1]) not in steady(" ".join(failure.reflections))
     if failure.reflections and not is_better and not is_another:
-        parts.append("What the last reflection said has not helped.")
+        parts.append(NOT_HELPED)
     return parts
 
 
@@ -187,5 +195,5 @@ def _next_step(failure: Failure, errors: list[tuple[str, str]]) -> str:
 
 def _files(paths: tuple[str, ...]) -> str:
     more = len(paths) - MOST_FILES
-    shown = ", ".join(one_line(path, 80) for path in paths[:MOST_FILES])
+    shown = ", ".join(f"`{one_line(path, 80)}`" for path in paths[:MOST_FILES])
     return f"{shown} and {more} more" if more > 0 else shown

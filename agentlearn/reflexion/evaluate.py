@@ -7,6 +7,7 @@ score, or one that is no number, has not said that the task is done: so it is no
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,8 @@ from agentlearn.reflexion.process import Ran, run_command
 from agentlearn.reflexion.task import Evaluator, FileScore, RegexScore
 
 TAIL_CHARS = 4000
+NOT_RUN = (126, 127)
+"""What a shell exits with where there is no such program, or it may not be run."""
 SCORE_BYTES = 1024 * 1024
 REGEX_SECONDS = 10.0
 LAST_MATCH = """
@@ -59,6 +62,8 @@ def evaluate(judge: Evaluator, workspace: Path, env: dict[str, str], log: Path) 
         score, reason = None, f"it took over {judge.timeout_seconds:g} seconds"
     elif ran.exit_code is None:
         score, reason = None, ran.problem
+    elif ran.exit_code in NOT_RUN:
+        reason = reason or not_run("the judge", ran)
     passed = ran.exit_code == 0 and score is not None and score >= judge.threshold
     return Evaluation(
         passed=passed,
@@ -71,6 +76,13 @@ def evaluate(judge: Evaluator, workspace: Path, env: dict[str, str], log: Path) 
         elapsed_ms=ran.elapsed_ms,
         reward=_reward(passed, score, judge.threshold),
     )
+
+
+def not_run(who: str, ran: Ran) -> str:
+    """Why a shell could not run a command, as it says itself."""
+    said = ran.stderr.tail(500).strip().splitlines()
+    why = redact(plain(said[-1])) if said else f"exit code {ran.exit_code}"
+    return f"{who} could not be run: {why}"
 
 
 def _told(text: str) -> str:
@@ -88,8 +100,13 @@ def _reward(passed: bool, score: float | None, threshold: float) -> float:
 def _forget(workspace: Path, name: str) -> None:
     """What an agent wrote there is no score."""
     path = workspace / name
-    if path.parent.resolve().is_relative_to(workspace.resolve()):
+    if _is_inside(path.parent, workspace):
         remove(path)
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Not by `resolve`, which fails on links that go round in circles."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _score(judge: Evaluator, ran: Ran, workspace: Path) -> tuple[float | None, str | None]:
@@ -123,7 +140,7 @@ def _in_output(pattern: str, ran: Ran) -> tuple[float | None, str | None]:
 def _in_file(where: FileScore, workspace: Path) -> tuple[float | None, str | None]:
     path = workspace / where.file
     try:
-        if not path.resolve().is_relative_to(workspace.resolve()) or not path.is_file():
+        if not _is_inside(path, workspace) or not path.is_file():
             return None, f"the judge wrote no {where.file}"
         with path.open("rb") as file:
             data = file.read(SCORE_BYTES)

@@ -84,7 +84,7 @@ class RunFolder:
 
     def run(self) -> Run:
         found = _read(self.path / "run.json", Run)
-        if found is None:
+        if found is None or found.id != self.path.name:
             raise BadInput(f"{self.path} is no run that can be gone on with")
         return found
 
@@ -144,6 +144,8 @@ def find_run(project: Path, name: str) -> RunFolder:
     """A run by its id or the beginning of it, or by its folder."""
     if "/" in name and (Path(name) / "run.json").is_file():
         return RunFolder(Path(name).absolute())
+    if not name:
+        raise BadInput("a run has a name", "agentlearn reflexion --help")
     known = known_runs(project)
     found = [each for each in known if each.path.name == name] or [
         each for each in known if each.path.name.startswith(name)

@@ -233,12 +233,15 @@ def end_leftovers(mark: str, folder: Path) -> int:
 
 
 def _at_work_in(folder: Path, pids: dict[int, int]) -> set[int]:
-    """The processes whose folder is below another, also one that is gone."""
+    """The processes whose folder is below another, also one that is gone; not those above us."""
     found = set()
-    for pid in pids:
+    above, pid = {os.getpid()}, os.getpid()
+    while pid := pids.get(pid, 0):
+        above.add(pid)
+    for pid in pids.keys() - above:
         with contextlib.suppress(OSError):
             here = os.readlink(f"/proc/{pid}/cwd")  # noqa: PTH115
-            if pid != os.getpid() and Path(here.removesuffix(" (deleted)")).is_relative_to(folder):
+            if Path(here.removesuffix(" (deleted)")).is_relative_to(folder):
                 found.add(pid)
     return found
 

@@ -7,6 +7,7 @@ nothing, and the run goes on: the next attempt is told what is known so far.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 from typing import Protocol
@@ -30,6 +31,11 @@ TRANSCRIPT_CHARS = 12_000
 MOST_CHARS = 1200
 MOST_OUTPUT_TOKENS = 1024
 NOTHING = Spent()
+NOT_HELPED = "What the last reflection said has not helped."
+TRIED = re.compile(
+    rf"{re.escape(NOT_HELPED)}|Earlier attempts had changed [^.]*(?:\.[^.\s][^.]*)*\. "
+)
+"""What the rules say of earlier attempts is no idea of its own."""
 PASSING = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -113,8 +119,8 @@ class ByCommand:
             "changed": failure.attempt.changed,
             "reflections": failure.reflections,
         }
-        self.scratch.write_bytes(msgspec.json.encode(given))
         try:
+            self.scratch.write_bytes(msgspec.json.encode(given))
             with self.scratch.open("rb") as stdin:
                 ran = run_command(
                     self.reflector.command,
@@ -123,8 +129,11 @@ class ByCommand:
                     self.reflector.timeout_seconds,
                     stdin=stdin,
                 )
+        except OSError as error:
+            return Reflected(None, problem=f"the reflector was not asked: {error.strerror}")
         finally:
-            self.scratch.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.scratch.unlink(missing_ok=True)
         if ran.timed_out:
             return Reflected(None, problem="the reflector ran out of time")
         if ran.exit_code != 0:
@@ -160,6 +169,7 @@ def steady(text: str) -> str:
 
     Other numbers may be what it is about: error codes, lines, ports, how many checks failed.
     """
+    text = TRIED.sub("", text)
     for pattern in PASSING:
         text = pattern.sub("…", text)
     return " ".join(text.casefold().split())

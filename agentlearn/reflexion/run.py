@@ -6,12 +6,12 @@ never made twice; one that was not is thrown away, and what it left running is e
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 from msgspec import Struct, structs
 
@@ -31,6 +31,7 @@ from agentlearn.reflexion.attempt import Attempting, Stage
 from agentlearn.reflexion.built_in import Known
 from agentlearn.reflexion.by_rules import ByRules
 from agentlearn.reflexion.copying import remove
+from agentlearn.reflexion.ending import Ending, ending_of
 from agentlearn.reflexion.environment import environment
 from agentlearn.reflexion.evaluate import Evaluation
 from agentlearn.reflexion.feedback import feedback_of
@@ -42,7 +43,6 @@ from agentlearn.reflexion.reflect import (
     Failure,
     Reflected,
     Reflector,
-    same_idea,
 )
 from agentlearn.reflexion.task import CommandReflector, Task
 from agentlearn.reflexion.task_file import load_task, workspace_of
@@ -53,9 +53,10 @@ from agentlearn.sessions.read import read_sessions
 from agentlearn.sessions.source import Source
 from agentlearn.sessions.values import Session
 
-Ending = Literal["passed", "max_episodes", "no_new_idea"]
 Choose = Callable[[str], Model]
 JUDGE_BYTES = 64 * 1024
+UNLUCKY = (AgentlearnError, OSError, ValueError, RuntimeError, OverflowError)
+"""What agents leave behind breaks things in many ways: each is the result of its attempt."""
 
 
 class Wanted(Struct, frozen=True):
@@ -72,6 +73,7 @@ class Finished(Struct, frozen=True):
     folder: Path
     episodes: tuple[Episode, ...]
     ending: Ending
+    feedback_is_bounded: bool = False
 
     @property
     def passed(self) -> bool:
@@ -190,7 +192,8 @@ class Running:
             finished = self._loop()
             outcome = "converged" if finished.passed else "exhausted"
             reason = "no_new_idea" if finished.ending == "no_new_idea" else "max_iterations"
-            self.workspaces.remove()
+            with contextlib.suppress(OSError, RuntimeError):
+                self.workspaces.remove()
             return finished
         except ModelFailed:
             reason = "model"
@@ -218,32 +221,26 @@ class Running:
             )
 
     def _find_base(self) -> None:
-        if not (self.workspaces.base.is_dir() or self._ending(self.folder.episodes())):
+        """The copy that attempts start from, as the run began with it."""
+        is_over = self._ending(self.folder.episodes()) is not None
+        if not is_over and self.workspaces.find_base() != self.run.base_digest:
             self._make_base()
 
     def _make_base(self) -> None:
         if self.workspaces.make_base() != self.run.base_digest:
             raise AgentlearnError(
-                "the protected files are no longer those that the run began with",
-                "begin a new run",
+                f"{self.run.original} is no longer what the run began with", "begin a new run"
             )
 
     def _loop(self) -> Finished:
         episodes = self.folder.episodes()
         while (ending := self._ending(episodes)) is None:
             episodes.append(self._episode(self.folder.at(len(episodes)), episodes))
-        return Finished(self.run, self.folder.path, tuple(episodes), ending)
+        bounded = self.task.feedback != "raw"
+        return Finished(self.run, self.folder.path, tuple(episodes), ending, bounded)
 
     def _ending(self, episodes: list[Episode]) -> Ending | None:
-        if episodes and episodes[-1].passed:
-            return "passed"
-        if len(episodes) >= self.run.max_episodes:
-            return "max_episodes"
-        if self.run.stops_early and len(episodes) > 1:
-            last, before = episodes[-1].reflection, episodes[-2].reflection
-            if same_idea(last, before):
-                return "no_new_idea"
-        return None
+        return ending_of(self.run, episodes)
 
     def _episode(self, folder: EpisodeFolder, before: list[Episode]) -> Episode:
         prior = self._prior(before)
@@ -275,7 +272,8 @@ class Running:
             reflector_problem=reflected.problem,
         )
         folder.keep(episode)
-        self.workspaces.at(folder.index).remove()
+        with contextlib.suppress(OSError, RuntimeError):  # what cannot be removed costs no result
+            self.workspaces.at(folder.index).remove()
         return episode
 
     def _prior(self, before: list[Episode]) -> tuple[str, ...]:
@@ -294,10 +292,10 @@ class Running:
             )
         except ModelFailed:
             raise
-        except (AgentlearnError, OSError) as error:
+        except UNLUCKY as error:
             if isinstance(error, BaseChanged):
                 self._make_base()  # the next attempt starts from what this one had
-            told = error.message if isinstance(error, AgentlearnError) else str(error)
+            told = error.message if isinstance(error, AgentlearnError) else repr(error)[:300]
             failed = Attempt(
                 evaluation=Evaluation(False, None, None, reason="it was not judged"),
                 changed=(),
@@ -305,8 +303,9 @@ class Running:
                 duration_ms=0,
                 problem=told,
             )
-            folder.path.mkdir(parents=True, exist_ok=True)
-            folder.keep(failed)
+            with contextlib.suppress(AgentlearnError, OSError):  # a full disk may stay full
+                folder.path.mkdir(parents=True, exist_ok=True)
+                folder.keep(failed)
             return failed
 
     def _reflect(

@@ -65,6 +65,8 @@ class _Reading:
         """Quotes, `$(` and the like that have begun and not ended, the innermost last."""
         self.simple = 0
         """Where the command began that is being read."""
+        self.outer: list[int] = []
+        """The same for each that is open: after `$(…)` the command around it goes on."""
 
     def until(self, place: int) -> str | None:
         """What is around a place; None if it is a bare word of a command that does not run it."""
@@ -95,8 +97,9 @@ class _Reading:
             return self._close(1)
         for opening in ("$((", "$(", "${"):
             if text.startswith(opening, at):
-                self.open.append(opening)
-                self.simple = at + len(opening)
+                self._begin(opening)
+                if opening == "$(":
+                    self.simple = at + len(opening)
                 return len(opening)
         if char == '"':
             return self._close(1) if inner == '"' else self._begin(char)
@@ -110,25 +113,27 @@ class _Reading:
         if char in "'`":
             return self._begin(char)
         if text.startswith("<<", at) and not text.startswith("<<<", at):
-            self.open.append("<<")  # it never ends for us: what follows is not looked at closely
+            self._begin("<<")  # it never ends for us: what follows is not looked at closely
             return 2
         if char == "#" and (at == 0 or text[at - 1] in " \t\n;&|("):
             end = text.find("\n", at)
             return (len(text) if end < 0 else end) - at
         if char == "(":
-            self.open.append("(")
+            self._begin("(")
         if char == ")" and self.open and self.open[-1] in ("(", "$("):
             return self._close(1)
         if char in SEPARATORS and not _fields_begin(text, at):
             self.simple = at + 1
         return 1
 
-    def _begin(self, char: str) -> int:
-        self.open.append(char)
+    def _begin(self, opening: str) -> int:
+        self.open.append(opening)
+        self.outer.append(self.simple)
         return 1
 
     def _close(self, length: int) -> int:
         self.open.pop()
+        self.simple = self.outer.pop()
         return length
 
 

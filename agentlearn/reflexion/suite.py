@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentlearn.errors import BadInput
+from agentlearn.reflexion.ending import ending_of
 from agentlearn.reflexion.folder import RunFolder, known_runs
 from agentlearn.reflexion.values import Episode, Run
 
@@ -59,16 +60,16 @@ def curves(project: Path, now: list[RunFolder]) -> list[Curve]:
     newest: dict[str, tuple[Run, list[Episode]]] = {}
     for folder in known_runs(project):
         try:
-            run = folder.run()
+            run, episodes = folder.run(), folder.episodes()
         except BadInput:
             continue
         is_other = run.reflects not in modes and run.max_episodes == files.get(run.task_file)
         known = newest.get(run.task_file)
-        if is_other and (known is None or known[0].started_at <= run.started_at):
-            episodes = folder.episodes()
-            if episodes and (episodes[-1].passed or len(episodes) == run.max_episodes):
-                newest[run.task_file] = (run, episodes)
-    if set(newest) == set(files):  # the same tasks, or the two cannot be compared
+        is_newer = known is None or known[0].started_at <= run.started_at
+        if is_other and is_newer and ending_of(run, episodes) is not None:
+            newest[run.task_file] = (run, episodes)
+    # The same tasks, all of one kind, or the two cannot be compared.
+    if set(newest) == set(files) and len(modes) == 1:
         runs += newest.values()
     found = [curve_of(runs, True), curve_of(runs, False)]
     return [curve for curve in found if curve is not None]

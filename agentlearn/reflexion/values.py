@@ -66,5 +66,6 @@ class Run(Struct, frozen=True):
     stops_early: bool
     mark: str
     base_digest: str
+    """Of all that is in the copy that attempts start from."""
     model: str | None = None
     """The model that was named when it began."""

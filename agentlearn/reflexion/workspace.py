@@ -59,28 +59,28 @@ class Workspaces:
         self.signature: str | None = None
 
     def make_base(self) -> str:
-        """Copy the original, once; the hash of what is protected in it."""
+        """Copy the original, once; the hash of all that is in the copy."""
         remove_old_workspaces()
         remove(self.folder)
         self.folder.mkdir(parents=True, mode=0o700)
         copy_folder(self.original, self.base, workspaces_folder())
         own_git(self.base, self.original)
-        self.signature = signature_of(self.base)
-        return digest_of(self.base, self.protect)
+        return self.find_base()
 
-    def check_base(self, digest: str) -> None:
+    def find_base(self) -> str:
+        """The hash of all that is in the base now; from here on nobody may change it."""
+        if not self.base.is_dir():
+            return ""
+        self.signature = signature_of(self.base)
+        return digest_of(self.base, tuple(path.name for path in _top(self.base)))
+
+    def check_base(self) -> None:
         """Nobody has changed what attempts start from and what the judge will use."""
-        if self.signature is None:
-            self.signature = signature_of(self.base)
-        if self.signature != signature_of(self.base) or digest != digest_of(
-            self.base, self.protect
-        ):
+        if self.signature != signature_of(self.base):
             raise BaseChanged("the copy that attempts start from was changed by the attempt")
 
     def fresh(self, episode: int) -> Workspace:
         """A new copy for an attempt; what a killed one left is thrown away."""
-        if self.signature is None:
-            self.signature = signature_of(self.base)
         made = self.at(episode)
         remove(made.path.parent)
         remove(made.shadow)
@@ -94,6 +94,11 @@ class Workspaces:
 
     def remove(self) -> None:
         remove(self.folder)
+
+
+def _top(folder: Path) -> list[Path]:
+    """What is in a folder, but for git's own files: they differ from copy to copy."""
+    return sorted(path for path in folder.iterdir() if path.name != ".git")
 
 
 class BaseChanged(AgentlearnError):
@@ -158,7 +163,8 @@ class Workspace:
         self._settle()
         too_large = self._too_large()
         with self._inner_repositories_hidden():
-            with (self.shadow / "info" / "exclude").open("a") as exclude:
+            exclude_file = self.shadow / "info" / "exclude"
+            with exclude_file.open("a", encoding="utf-8", errors="surrogateescape") as exclude:
                 exclude.writelines(f"/{_escaped(name)}\n" for name in too_large)
             with contextlib.suppress(GitFailed):  # a file that cannot be read: the others are there
                 self._git("add", "--all", "--ignore-errors")

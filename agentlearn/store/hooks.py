@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import sys
 from typing import Any
@@ -77,7 +78,11 @@ def plan_hooks(places: Places, names: list[str], remove: bool) -> list[Step]:
 
 def program() -> str:
     """How a hook calls us."""
-    return "agentlearn" if shutil.which("agentlearn") else f"{sys.executable} -m agentlearn"
+    return (
+        "agentlearn"
+        if shutil.which("agentlearn")
+        else f"{shlex.quote(sys.executable)} -m agentlearn"
+    )
 
 
 def with_hooks(text: str | None, name: str, events: dict[str, str]) -> str:
@@ -151,7 +156,7 @@ def _without_ours(group: Any) -> Any:
 
 
 def _written(settings: dict[str, Any], before: str | None) -> str:
-    """JSON as the file had it: its indentation, and its last line's end."""
-    found = re.search(r"^([ \t]+)\S", before or "", re.MULTILINE)
+    """JSON, indented as the file was."""
+    found = re.search(r"^(\t|[ ]{2,})\S", before or "", re.MULTILINE)
     indent: str | int = found[1] if found else 2
     return json.dumps(settings, indent=indent, ensure_ascii=False) + "\n"
