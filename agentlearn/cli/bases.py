@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from agentlearn.cli.stores import open_store
-from agentlearn.config import find_project
+from agentlearn.config import find_project, resolve
 from agentlearn.errors import BadInput
 from agentlearn.knowledge.base import Base
+from agentlearn.knowledge.context import context_for
 from agentlearn.knowledge.tools import KnowledgeTools
 from agentlearn.knowledge.values import Item
 from agentlearn.store.memory import TARGETS, memory_path, notes_of
@@ -44,6 +45,13 @@ def knowledge_to_ask() -> KnowledgeTools | None:
     bases = both_bases()
     known = any(base.exists() for base in bases)
     return KnowledgeTools(bases, None, scope_of) if known else None
+
+
+def known_context(words: list[str]) -> str:
+    """What is known that has to do with these words, as a block for a prompt."""
+    settings = resolve()
+    floor, most = settings.relevance_threshold, settings.max_context_items
+    return context_for(words, both_bases(), memory_notes(), floor, most)
 
 
 def memory_notes() -> list[str]:

@@ -16,11 +16,11 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from agentlearn.cli.bases import both_bases, memory_notes
+from agentlearn.cli.bases import both_bases, known_context, memory_notes
 from agentlearn.config import Settings, resolve
 from agentlearn.errors import BadInput
 from agentlearn.guard import one_sentence
-from agentlearn.knowledge.context import block_of, context_for, first_notes, words_in
+from agentlearn.knowledge.context import block_of, first_notes, words_in
 from agentlearn.knowledge.recall import best_known
 
 EVENTS = {
@@ -66,18 +66,10 @@ def _given() -> dict[str, Any]:
 
 
 def _context(event: str, given: dict[str, Any]) -> str:
-    settings = resolve()
-    if event == "user-prompt":
-        prompt = given.get("prompt")
-        words = words_in(prompt) if isinstance(prompt, str) else []
-        return context_for(
-            words,
-            both_bases(),
-            memory_notes(),
-            settings.relevance_threshold,
-            settings.max_context_items,
-        )
-    return _at_the_start(settings)
+    if event != "user-prompt":
+        return _at_the_start(resolve())
+    prompt = given.get("prompt")
+    return known_context(words_in(prompt)) if isinstance(prompt, str) else ""
 
 
 def _at_the_start(settings: Settings) -> str:

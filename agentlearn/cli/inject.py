@@ -11,11 +11,10 @@ from typing import Annotated
 import typer
 
 from agentlearn.cli import options
-from agentlearn.cli.bases import both_bases, memory_notes
+from agentlearn.cli.bases import known_context
 from agentlearn.cli.load import Loader
 from agentlearn.cli.output import choose_format, write_bytes, write_json
-from agentlearn.config import resolve
-from agentlearn.knowledge.context import context_for, search_words
+from agentlearn.knowledge.context import search_words
 
 FORMATS = ("text", "json")
 
@@ -32,18 +31,11 @@ def main(
     json: options.Json = False,
 ) -> None:
     chosen = choose_format(format, json, FORMATS)
-    settings = resolve()
     loader = Loader([session] if session else None, latest or session is None)
     words: list[str] = []
     for found in loader.sessions():
         words = search_words(found.entries)  # of several, the last
-    block = context_for(
-        words,
-        both_bases(),
-        memory_notes(),
-        settings.relevance_threshold,
-        settings.max_context_items,
-    )
+    block = known_context(words)
     if chosen == "json":
         write_json({"words": words, "block": block})
     else:

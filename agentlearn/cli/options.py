@@ -58,6 +58,15 @@ Evaluator = Annotated[
         show_default=False,
     ),
 ]
+Events = Annotated[
+    str | None,
+    typer.Option(
+        "--events",
+        metavar="FILE|-",
+        help="Write the run's events here as JSON lines; - is stderr.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
 Output = Annotated[
     str | None,

@@ -103,15 +103,7 @@ def main(
     force: Annotated[
         bool, typer.Option("--force", help="new: write over a file that is there.")
     ] = False,
-    events: Annotated[
-        str | None,
-        typer.Option(
-            "--events",
-            metavar="FILE|-",
-            help="Write the run's events here as JSON lines; - is stderr.",
-            show_default=False,
-        ),
-    ] = None,
+    events: options.Events = None,
     format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 
 from agentlearn.cli.app import INTERRUPTED, complain
-from agentlearn.cli.bases import base_to_write, both_bases, memory_notes, scope_of
+from agentlearn.cli.bases import base_to_write, both_bases, known_context, scope_of
 from agentlearn.cli.output import write_json
 from agentlearn.cli.reflexion_output import Teller, as_dict, print_result
 from agentlearn.cli.reflexion_suite import flags_for, run_suite
@@ -18,7 +18,7 @@ from agentlearn.config import find_project, resolve
 from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.events import Emit, EventLog, tee
 from agentlearn.guard import plain
-from agentlearn.knowledge.context import context_for, search_words
+from agentlearn.knowledge.context import search_words
 from agentlearn.knowledge.tools import KnowledgeTools
 from agentlearn.knowledge.values import fact
 from agentlearn.models.choose import choose_model
@@ -158,14 +158,11 @@ def _known() -> Known | None:
     bases = both_bases()
     if not any(base.exists() for base in bases):
         return None
-    settings = resolve()
     tools = KnowledgeTools(bases, lambda: base_to_write(user=False), scope_of)
 
     def context(entries: Sequence[Entry]) -> str:
-        words = search_words(entries)
-        floor, most = settings.relevance_threshold, settings.max_context_items
         try:
-            return context_for(words, bases, memory_notes(), floor, most)
+            return known_context(search_words(entries))
         except AgentlearnError as error:  # what is known must not cost an attempt
             print(f"warning: {plain(error.message)}", file=sys.stderr)
             return ""

@@ -102,15 +102,7 @@ def main(
             "--prompt", metavar="FILE", help="What the model is told instead.", show_default=False
         ),
     ] = None,
-    events: Annotated[
-        str | None,
-        typer.Option(
-            "--events",
-            metavar="FILE|-",
-            help="Write the run's events here as JSON lines; - is stderr.",
-            show_default=False,
-        ),
-    ] = None,
+    events: options.Events = None,
     user: User = False,
     format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,

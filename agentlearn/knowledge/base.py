@@ -11,9 +11,7 @@ import contextlib
 import re
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +19,12 @@ import msgspec
 from msgspec import Struct, structs
 
 from agentlearn.errors import AgentlearnError, BadInput
+from agentlearn.knowledge.rows import COLUMNS, item_of, merged, now, number_of, row_of, topic_number
 from agentlearn.knowledge.values import Item, raised
 from agentlearn.knowledge.words import indexed
 
 VERSION = 1
 BUSY_SECONDS = 10.0
-COLUMNS = (
-    *("number", "kind", "subject", "predicate", "object", "body", "scope", "confidence", "source"),
-    *("evidence", "created", "last_used", "uses", "verified"),
-)
 SCHEMA = """
 CREATE TABLE item (
     number INTEGER PRIMARY KEY,  -- the id, as a number
@@ -250,14 +245,14 @@ class Base:
         if not item.topic:
             return ()
         rows = connection.execute(OF_TOPIC, (topic_number(item), number_of(item.id)))
-        return tuple(found for found in map(item_of, rows) if found.topic == item.topic)
+        return _of_one_topic(item, self.items_of(rows))
 
-    def others(self, item: Item) -> list[Item]:
+    def others(self, item: Item) -> tuple[Item, ...]:
         """What else is said of the matter that a fact speaks of."""
         if not item.topic:
-            return []
+            return ()
         rows = self.rows(OF_TOPIC, (topic_number(item), number_of(item.id)))
-        return [found for found in map(item_of, rows) if found.topic == item.topic]
+        return _of_one_topic(item, self.items_of(rows))
 
     @contextlib.contextmanager
     def _writing(self, seconds: float | None = None) -> Iterator[sqlite3.Connection]:
@@ -359,6 +354,11 @@ class Base:
             raise AgentlearnError(f"{self.path} cannot be used: {reason}") from None
 
 
+def _of_one_topic(item: Item, found: list[Item]) -> tuple[Item, ...]:
+    """Numbers of topics are short: two may have the same."""
+    return tuple(other for other in found if other.topic == item.topic)
+
+
 def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
@@ -374,59 +374,3 @@ def _to_wal(connection: sqlite3.Connection) -> None:
             if time.monotonic() > until:
                 raise
             time.sleep(0.01)
-
-
-def merged(known: Item, item: Item) -> Item:
-    return structs.replace(
-        known,
-        confidence=max(known.confidence, item.confidence),
-        evidence=tuple(dict.fromkeys([*known.evidence, *item.evidence]))[-20:],
-        uses=max(known.uses, item.uses),
-        last_used=max(filter(None, (known.last_used, item.last_used)), default=None),
-        verified=known.verified or item.verified,
-        body=item.body,
-    )
-
-
-def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def row_of(item: Item) -> tuple[Any, ...]:
-    body = None if item.body is None else msgspec.json.encode(item.body).decode()
-    evidence = msgspec.json.encode(item.evidence).decode() if item.evidence else None
-    return (
-        number_of(item.id), item.kind, item.subject, item.predicate, item.object, body, item.scope,
-        item.confidence, item.source, evidence, item.created, item.last_used, item.uses,
-        int(item.verified), topic_number(item),
-    )  # fmt: skip
-
-
-def number_of(id: str) -> int:
-    return int(id, 16)
-
-
-def topic_number(item: Item) -> int | None:
-    """A short number for a long text; that two are the same is seen by the text."""
-    return zlib.crc32(item.topic.encode("utf-8", "replace")) if item.topic else None
-
-
-def item_of(row: Sequence[Any]) -> Item:
-    (number, kind, subject, predicate, object, body, scope, confidence, source,
-     evidence, created, last_used, uses, verified) = row  # fmt: skip
-    return Item(
-        id=f"{number:012x}",
-        kind=kind,
-        subject=str(subject),
-        predicate=str(predicate),
-        object=str(object),
-        body=None if body is None else msgspec.json.decode(body),
-        scope=scope,
-        confidence=float(confidence),
-        source=source,
-        evidence=tuple(msgspec.json.decode(evidence)) if evidence else (),
-        created=str(created),
-        last_used=last_used,
-        uses=int(uses),
-        verified=bool(verified),
-    )

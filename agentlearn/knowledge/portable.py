@@ -12,7 +12,7 @@ from msgspec import structs
 from agentlearn.errors import BadInput
 from agentlearn.guard.hidden import has_hidden
 from agentlearn.guard.secrets import has_secret
-from agentlearn.knowledge.base import now
+from agentlearn.knowledge.rows import now
 from agentlearn.knowledge.values import (
     KINDS,
     MOST_TEXT,

@@ -19,7 +19,8 @@ from msgspec import Struct
 from agentlearn.guard.hidden import has_hidden
 from agentlearn.guard.orders import has_order
 from agentlearn.guard.secrets import has_secret
-from agentlearn.knowledge.base import COLUMNS, Base
+from agentlearn.knowledge.base import Base
+from agentlearn.knowledge.rows import COLUMNS
 from agentlearn.knowledge.values import CONVENTION, Item, Kind, is_secret_fact
 from agentlearn.knowledge.words import query_words, words_of
 
