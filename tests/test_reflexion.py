@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from agentlearn.reflexion.process import end_leftovers
 from agentlearn.reflexion.workspace import workspaces_folder
 from tests.commands import HEAD, assert_harmless, call, json_of, names_in
 from tests.files import lines_file
@@ -851,6 +852,8 @@ def test_secrets_are_in_no_log_when_it_is_killed(desk: Desk):
     running.kill()
     running.communicate()
     (log,) = (desk.folder / ".agentlearn").rglob("agent.log")
+    run = json.loads((log.parents[2] / "run.json").read_text())
+    assert end_leftovers(run["mark"], workspaces_folder() / run["id"]) > 0
     assert b"key " in log.read_bytes() and key.encode() not in log.read_bytes()
 
 
