@@ -140,6 +140,25 @@ def test_output_is_cut_between_characters():
     assert kept.tail(2) == "€😀"
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_key_that_comes_line_by_line_is_never_in_the_log(tmp_path: Path, ends: bool):
+    """Not while it is written, when the program may be killed, and not at the end."""
+    import base64
+    import random
+
+    body = [base64.b64encode(random.Random(each).randbytes(48)).decode() for each in range(20)]
+    lines = ["before", "-----BEGIN RSA PRIVATE KEY-----", *body]
+    lines += ["-----END RSA PRIVATE KEY-----", "after"] * ends
+    path = tmp_path / "log"
+    with Log(path) as log:
+        for line in lines:
+            log.add(f"{line}\n".encode())
+            assert not any(each in path.read_text() for each in body)
+    text = path.read_text()
+    assert not any(each in text for each in body)
+    assert text.startswith("before\n") and text.endswith("after\n") == ends
+
+
 def test_a_log_that_cannot_be_written_does_not_end_the_command(tmp_path: Path):
     ran = run("echo said", tmp_path, log=tmp_path / "nowhere" / "log")
     assert ran.exit_code == 0 and ran.stdout.text() == "said\n"

@@ -11,6 +11,7 @@ from agentlearn.guard.secrets import redact
 END_BYTES = 64 * 1024
 LOG_BYTES = 8 * 1024 * 1024
 LONGEST_LINE = 1024 * 1024
+KEY_BEGINS, KEY_ENDS = b"-----BEGIN", b"-----END"
 
 
 class Kept:
@@ -98,11 +99,15 @@ class Log:
         if not block:
             return
         self.taken += len(block)
-        whole, newline, rest = (self.pending + block).rpartition(b"\n")
-        if not newline and len(rest) > LONGEST_LINE:
-            whole, rest = rest, b""
-        self.pending = rest
-        self._write(whole + newline)
+        data = self.pending + block
+        end = data.rfind(b"\n") + 1
+        begun = data.rfind(KEY_BEGINS)
+        if begun >= 0 and KEY_ENDS not in data[begun:]:
+            end = min(end, begun)  # a key is known as one only when all of it is there
+        if not end and len(data) > LONGEST_LINE:
+            end = len(data)
+        self.pending = data[end:]
+        self._write(data[:end])
 
     def _write(self, data: bytes) -> None:
         if self.file is None or not data:
@@ -124,3 +129,14 @@ class Log:
         self._write(self.pending + end)
         if self.file is not None:
             self.file.close()
+            self._look_again()
+
+    def _look_again(self) -> None:
+        """What only several lines together tell was not seen while they came one by one."""
+        assert self.path is not None
+        try:
+            text = self.path.read_bytes().decode("utf-8", "surrogateescape")
+            if (clean := redact(text)) != text:
+                self.path.write_bytes(clean.encode("utf-8", "surrogateescape"))
+        except OSError as error:
+            self.problem = f"the log is not whole: {error.strerror}"
