@@ -723,6 +723,23 @@ def test_the_curve_rises_with_reflections_and_is_flat_without(
     assert [each["passed"] for each in both["runs"]] == [True] * 6
 
 
+def test_both_curves_are_shown_in_either_order_and_despite_a_damaged_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The run with reflections ends early, for want of a new idea: it is over all the same."""
+    monkeypatch.chdir(tmp_path)
+    desks = [Desk(tmp_path / f"p{number}", "true", name=f"t{number}") for number in range(2)]
+    names = [arg for desk in desks for arg in ("--task", desk.task_file)]
+    first = json_of("reflexion", *names, code=1)
+    assert {run["ending"] for run in first["runs"]} == {"no_new_idea"}
+    control = json_of("reflexion", *names, "--no-reflect", code=1)
+    assert [curve["reflections"] for curve in control["curves"]] == [True, False]
+    runs = tmp_path / ".agentlearn" / "runs"
+    (runs / first["runs"][0]["run"] / "episodes" / "0" / "episode.json").write_text("{")
+    after = json_of("reflexion", *names, "--no-reflect", code=1)
+    assert [curve["reflections"] for curve in after["curves"]] == [False]
+
+
 def test_a_wrong_lesson_does_not_stick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     suite = copy_of_fixtures(tmp_path)
     monkeypatch.chdir(tmp_path)

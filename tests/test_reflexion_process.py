@@ -106,6 +106,21 @@ def test_what_a_killed_run_left_is_found_by_its_mark(tmp_path: Path):
 
 
 @ON_LINUX
+def test_the_shell_that_called_us_from_a_workspace_lives(tmp_path: Path):
+    code = (
+        "from pathlib import Path; from agentlearn.reflexion.process import end_leftovers; "
+        "print(end_leftovers('no-such-mark', Path.cwd()))"
+    )
+    script = f'sleep 300 & {sys.executable} -c "$CODE"; echo alive'
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, env={**os.environ, "CODE": code},
+        stdout=subprocess.PIPE, text=True, check=True, timeout=30,
+    )  # fmt: skip
+    ended, alive = done.stdout.split()
+    assert int(ended) >= 1 and alive == "alive"
+
+
+@ON_LINUX
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_by_the_person_nothing_runs_on(tmp_path: Path, number: signal.Signals):
     code = (
