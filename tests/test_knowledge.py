@@ -425,7 +425,7 @@ def test_procedures_and_patterns_from_yaml(project: Path):
         (["remember", "--procedure", "nowhere.yaml"], "cannot read"),
         (["recall"], "nothing to look for"),
         (["recall", "x", "--kind", "rumour"], "none of fact"),
-        (["knowledge", "burn"], "none of export"),
+        (["knowledge", "burn"], "none of list, export"),
         (["knowledge", "import", "nowhere"], "cannot read"),
         (["knowledge", "export", "out.jsonl"], "takes no file"),
     ],

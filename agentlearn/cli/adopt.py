@@ -11,6 +11,7 @@ from typing import Annotated
 from agentlearn.cli import options
 from agentlearn.cli.changes import diff_as_dict, print_changes, print_conflict, what
 from agentlearn.cli.diff import FORMATS, Changes
+from agentlearn.cli.learned import keep_learned
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, budgets, open_store
 from agentlearn.store.differences import Conflict
@@ -30,6 +31,8 @@ def main(
     except Conflict as conflict:
         print_conflict(conflict, chosen)
         raise
+    if made:
+        keep_learned(store, user, made)
     if chosen == "json":
         state = store.state()
         write_json([diff_as_dict(store, state, change) for change in made])

@@ -17,7 +17,10 @@ FORMATS = ("text", "json")
 
 def main(
     ids: Annotated[
-        list[str], typer.Argument(metavar="ID...", help="As recall --json and remember tell them.")
+        list[str],
+        typer.Argument(
+            metavar="ID...", help="As remember and agentlearn knowledge list tell them."
+        ),
     ],
     format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
@@ -28,7 +31,7 @@ def main(
     for id in ids:
         found = [(base, item) for base in bases for item in base.get(id)]
         if not found:
-            raise BadInput(f"nothing is known under {id[:40]!r}", "agentlearn recall --json QUERY")
+            raise BadInput(f"nothing is known under {id[:40]!r}", "agentlearn knowledge list")
         if len({item.id for _, item in found}) > 1:
             known = ", ".join(item.id for _, item in found)
             raise BadInput(f"{id} is the beginning of several ids: {known}")
@@ -42,4 +45,4 @@ def main(
         write_json([as_dict(item) for item in gone])
         return
     for item in gone:
-        print(plain(f"Forgot {item.kind}: {item.text} (id: {item.id})"))
+        print(plain(f"Forgot {item.kind}: {item.shown} (id: {item.id})"))

@@ -1,7 +1,8 @@
-"""The base of knowledge as a whole: export and import as JSON lines, prune what is worn out.
+"""The base of knowledge as a whole: list, export and import as JSON lines, prune what is worn out.
 
-export prints every field of every item; import takes them back, and what is there already keeps
-the higher confidence. prune forgets what is unused for 90 days, unverified and under 0.5.
+list shows all that is known, the newest first, with the ids for forget. export prints every field
+of every item; import takes them back, and what is there already keeps the higher confidence. prune
+forgets what is unused for 90 days, unverified and under 0.5.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from agentlearn.guard import plain
 from agentlearn.knowledge.portable import LOW_CONFIDENCE, is_worn_out, items_in, line_of
 
 FORMATS = ("text", "json")
-ACTIONS = ("export", "import", "prune")
+ACTIONS = ("list", "export", "import", "prune")
 
 
 def main(
-    action: Annotated[str, typer.Argument(metavar="export|import|prune")],
+    action: Annotated[str, typer.Argument(metavar="list|export|import|prune")],
     file: Annotated[
         str | None,
         typer.Argument(metavar="[FILE]", show_default=False, help="What import reads (or stdin)."),
@@ -41,7 +42,9 @@ def main(
     chosen = choose_format(format, json, FORMATS)
     if file is not None and action != "import":
         raise BadInput(f"{action} takes no file", "agentlearn knowledge export > FILE")
-    if action == "export":
+    if action == "list":
+        _list(user, chosen)
+    elif action == "export":
         _export(user)
     elif action == "import":
         _import(file, user, chosen)
@@ -49,6 +52,20 @@ def main(
         _prune(user, dry_run, chosen)
     else:
         raise BadInput(f"{action[:40]!r} is none of {', '.join(ACTIONS)}")
+
+
+def _list(user: bool, chosen: str) -> None:
+    with user_base() if user else project_base() as base:
+        items = base.items("ORDER BY created DESC, number")
+    if chosen == "json":
+        write_json([as_dict(item) for item in items])
+        return
+    for item in items:
+        about = f"{item.kind}, {item.confidence:.2f}, {item.source}"
+        where = f" ({item.scope}/)" if item.scope else ""
+        print(plain(f"{item.id}  [{about}] {item.shown}{where}"))
+    if not items:
+        print("note: nothing is known yet (agentlearn remember, review)", file=sys.stderr)
 
 
 def _export(user: bool) -> None:
@@ -86,6 +103,6 @@ def _prune(user: bool, dry_run: bool, chosen: str) -> None:
         write_json([as_dict(item) for item in worn])
         return
     for item in worn:
-        print(plain(f"{item.id}  {item.text}"))
+        print(plain(f"{item.id}  {item.shown}"))
     done = "would be forgotten" if dry_run else "forgotten"
     print(f"{len(worn)} {done}", file=sys.stderr)

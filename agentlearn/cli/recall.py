@@ -16,6 +16,7 @@ from agentlearn.cli.output import choose_format, write_json
 from agentlearn.errors import BadInput
 from agentlearn.guard import plain
 from agentlearn.knowledge.recall import Found, conventions, recall
+from agentlearn.knowledge.tools import NOTHING_FOUND, answer_line
 from agentlearn.knowledge.values import KINDS, Item
 
 FORMATS = ("text", "json")
@@ -74,16 +75,9 @@ def main(
         write_json([_as_dict(one) for one in answers])
         return
     for one in answers:
-        print(_line(one))
+        print(answer_line(one))
     if not answers:
-        print("No relevant knowledge found.")
-
-
-def _line(found: Found) -> str:
-    item = found.item
-    head = f"[{item.kind}, confidence={item.confidence:.2f}, relevance={found.relevance:.2f}]"
-    conflict = f" (conflict: {'; '.join(found.conflicts)})" if found.conflicts else ""
-    return plain(f"- {head} {item.text}{conflict}")
+        print(NOTHING_FOUND)
 
 
 def _as_dict(found: Found) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import structs
 
 from agentlearn.cli import options
 from agentlearn.cli.bases import as_dict, base_to_write, scope_of
@@ -60,12 +61,17 @@ def main(
             show_default=False,
         ),
     ] = None,
+    verified: Annotated[
+        bool, typer.Option("--verified", help="You have checked it: prune never takes it.")
+    ] = False,
     user: User = False,
     format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
 ) -> None:
     chosen = choose_format(format, json, FORMATS)
     items = _given(words or [], confidence, scope_of(directory), procedure_file, pattern_file)
+    if verified:
+        items = [structs.replace(item, verified=True) for item in items]
     with base_to_write(user) as base:
         stored = base.store_all(items)
     if chosen == "json":
@@ -133,7 +139,7 @@ def _read(name: str, kind: Any) -> Any:
 
 def _told(stored: Stored) -> str:
     item = stored.item
-    text = item.text if item.kind == "fact" else item.subject
+    text = item.shown if item.kind == "fact" else item.subject
     again = "" if stored.is_new else f", known already: confidence {item.confidence:.2f}"
     return plain(f"Stored {item.kind}: {text} (id: {item.id}){again}")
 

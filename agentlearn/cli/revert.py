@@ -12,6 +12,7 @@ import typer
 
 from agentlearn.cli import options
 from agentlearn.cli.changes import diff_as_dict, print_changes, print_conflict, what
+from agentlearn.cli.learned import keep_learned
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, open_store
 from agentlearn.store.differences import Conflict
@@ -37,6 +38,7 @@ def main(
     except Conflict as conflict:
         print_conflict(conflict, chosen)
         raise
+    keep_learned(store, user, made)
     state = store.state()
     if chosen == "json":
         write_json([diff_as_dict(store, state, change) for change in made])

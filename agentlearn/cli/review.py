@@ -17,6 +17,7 @@ from agentlearn.cli.load import Loader
 from agentlearn.cli.output import choose_format
 from agentlearn.cli.stores import User, open_store
 from agentlearn.config import resolve
+from agentlearn.store.values import Change
 
 FORMATS = ("text", "json", "jsonl")
 
@@ -110,6 +111,7 @@ def main(
     strict: options.Strict = None,
 ) -> None:
     from agentlearn.cli import review_run as run
+    from agentlearn.cli.learned import keep_learned
     from agentlearn.cli.review_output import Printer
 
     chosen = choose_format(format, json, FORMATS)
@@ -130,8 +132,13 @@ def main(
     emit = run.event_sink(events, store, mode)
     reviewing = run.prepare(store, mode, settings, chosen_model, prompt, force, emit)
     printer = Printer(chosen, store, mode)
+
+    def learned(changes: list[Change]) -> None:
+        if changes and mode == "apply":
+            keep_learned(store, user, changes)
+
     try:
-        code = run.review_all(loader, reviewing, printer)
+        code = run.review_all(loader, reviewing, printer, learned)
     finally:
         printer.finish()  # what was made is told, whatever came after
     loader.finish(code)

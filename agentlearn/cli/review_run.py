@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from agentlearn.cli.app import INTERRUPTED, complain
@@ -31,6 +31,7 @@ from agentlearn.sessions.text import parse_time
 from agentlearn.sessions.values import Session
 from agentlearn.store.shelf import Desk, Mode
 from agentlearn.store.store import Store
+from agentlearn.store.values import Change
 
 FAILED, MODEL_FAILED, CHANGES_WAIT = 1, 4, 3
 MOST_FAILURES = 3
@@ -108,8 +109,16 @@ def _warn(error: AgentlearnError) -> None:
     print(f"warning: {plain(error.message)}", file=sys.stderr)
 
 
-def review_all(loader: Loader, reviewing: Reviewing, printer: Printer) -> int:
-    """Review what was loaded; the exit code that fits, before what went wrong with files."""
+def review_all(
+    loader: Loader,
+    reviewing: Reviewing,
+    printer: Printer,
+    learned: Callable[[list[Change]], None],
+) -> int:
+    """Review what was loaded; the exit code that fits, before what went wrong with files.
+
+    `learned` hears what each session changed.
+    """
     left = 0
     try:
         code, failures = 0, 0
@@ -118,6 +127,7 @@ def review_all(loader: Loader, reviewing: Reviewing, printer: Printer) -> int:
             if len(loader.in_line) > 1:
                 reviewing.emit(Progress(trace_id, loader.opened, len(loader.in_line), "reading"))
             report = reviewing.review(session, printer.made)
+            learned([attempt.change for attempt in report.attempts if attempt.change])
             printer.add(report)
             ended = report.ended
             if ended is None:

@@ -147,7 +147,8 @@ class Base:
                 known,
                 confidence=raised(known.confidence, item.confidence),
                 evidence=tuple(dict.fromkeys([*known.evidence, *item.evidence]))[-20:],
-                verified=known.verified or item.verified,
+                verified=known.verified or item.verified or _is_confirmed(known, item),
+                source="person" if item.source == "person" else known.source,
                 body=item.body,
             )
             self._update(connection, known, again)
@@ -352,6 +353,11 @@ class Base:
         except OSError as error:
             reason = error.strerror or str(error)
             raise AgentlearnError(f"{self.path} cannot be used: {reason}") from None
+
+
+def _is_confirmed(known: Item, again: Item) -> bool:
+    """What a person says, and was learned without him, has been seen twice by different eyes."""
+    return known.source != again.source and "person" in (known.source, again.source)
 
 
 def _of_one_topic(item: Item, found: list[Item]) -> tuple[Item, ...]:

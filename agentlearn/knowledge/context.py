@@ -91,7 +91,7 @@ def block_of(notes: list[Noted], found: list[Found]) -> str:
     lines += [f"- [memory, relevance={note.relevance:.2f}] {_line(note.text)}" for note in notes]
     for one in found:
         head = f"[knowledge/{one.item.kind}, confidence={one.item.confidence:.2f}]"
-        lines.append(f"- {head} {_line(one.item.text)}")
+        lines.append(f"- {head} {_line(one.item.shown)}")
     return "\n".join([*lines, END]) + "\n"
 
 

@@ -13,7 +13,7 @@ import msgspec
 from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.guard import plain
 from agentlearn.knowledge.base import Base
-from agentlearn.knowledge.recall import recall
+from agentlearn.knowledge.recall import Found, recall
 from agentlearn.knowledge.values import fact
 from agentlearn.models.model import Tool
 
@@ -54,6 +54,17 @@ STORE = Tool(
 )
 
 
+NOTHING_FOUND = "No relevant knowledge found."
+
+
+def answer_line(found: Found) -> str:
+    """One answer as a person and an agent read it."""
+    item = found.item
+    head = f"[{item.kind}, confidence={item.confidence:.2f}, relevance={found.relevance:.2f}]"
+    conflict = f" (conflict: {'; '.join(found.conflicts)})" if found.conflicts else ""
+    return plain(f"- {head} {item.shown}{conflict}")
+
+
 class KnowledgeTools:
     def __init__(
         self,
@@ -88,13 +99,7 @@ class KnowledgeTools:
         found = recall(self.reading, given["query"], given.get("limit", 5), scope=scope)
         for base in self.reading:
             base.used([one.item for one in found if one.base is base])
-        lines = []
-        for one in found:
-            item = one.item
-            head = f"[{item.kind}, confidence={item.confidence:.2f}, relevance={one.relevance:.2f}]"
-            conflict = f" (conflict: {'; '.join(one.conflicts)})" if one.conflicts else ""
-            lines.append(plain(f"- {head} {item.text}{conflict}"))
-        return "\n".join(lines) or "No relevant knowledge found."
+        return "\n".join(map(answer_line, found)) or NOTHING_FOUND
 
     def _store(self, given: dict[str, Any]) -> str:
         assert self.writing is not None

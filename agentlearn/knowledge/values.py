@@ -25,7 +25,9 @@ KINDS: tuple[Kind, ...] = ("fact", "procedure", "pattern")
 SOURCES: tuple[Source, ...] = ("experience", "person", "review", "import")
 CONVENTION = "convention"
 MOST_NAME, MOST_PREDICATE, MOST_TEXT, MOST_STEPS = 200, 100, 2000, 50
-SEVERAL = {CONVENTION, "uses", "has", "contains", "includes", "owns", "learned"}
+SEVERAL = {
+    *(CONVENTION, "uses", "has", "contains", "includes", "owns", "learned", "wants", "pitfall"),
+}
 """Predicates that may well hold for several objects: two of them contradict nothing."""
 
 
@@ -81,12 +83,36 @@ class Item(Struct, frozen=True, kw_only=True):
         return f"{self.subject}: {'; '.join(_texts(self.body))}"
 
     @property
+    def shown(self) -> str:
+        """It as a person reads it: the parts of a procedure or a pattern with what they are."""
+        if self.kind == "fact" or self.body is None:
+            return self.text
+        if self.kind == "procedure":
+            return f"{self.subject}: {_procedure_shown(self.body)}"
+        when, then = (", ".join(_texts(self.body.get(key))) for key in ("conditions", "outcomes"))
+        return f"{self.subject}: when {when}, then {then}"
+
+    @property
     def topic(self) -> str:
         """What a fact speaks of: two that say different things of it contradict each other."""
         predicate = self.predicate.casefold()
         if self.kind != "fact" or predicate in SEVERAL:
             return ""
         return f"{self.subject.casefold()}\0{predicate}\0{self.scope}"
+
+
+def _procedure_shown(body: dict[str, Any]) -> str:
+    parts = []
+    for number, step in enumerate(body.get("steps") or (), 1):
+        expect, on_error = step.get("expect"), step.get("on_error")
+        more = [f"expect {expect}"] * bool(expect) + [f"on error {on_error}"] * bool(on_error)
+        parts.append(f"{number}. {step.get('do')}" + (f" ({', '.join(more)})" if more else ""))
+    said = " ".join(parts)
+    if before := _texts(body.get("before")):
+        said = f"before: {', '.join(before)}; {said}"
+    if after := _texts(body.get("after")):
+        said = f"{said}; after: {', '.join(after)}"
+    return said
 
 
 def _texts(value: Any) -> list[str]:
