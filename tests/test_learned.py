@@ -1,4 +1,4 @@
-"""What reviews wrote is known: found by recall with its evidence, and gone when it is taken back."""
+"""What reviews wrote is known: found with its evidence, and gone when it is taken back."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The base of knowledge as a whole: list, export and import as JSON lines, prune what is worn out.
 
-list shows all that is known, the newest first, with the ids for forget. export prints every field
+list shows all that is known, by subject, with the ids for forget. export prints every field
 of every item; import takes them back, and what is there already keeps the higher confidence. prune
 forgets what is unused for 90 days, unverified and under 0.5.
 """
@@ -56,7 +56,7 @@ def main(
 
 def _list(user: bool, chosen: str) -> None:
     with user_base() if user else project_base() as base:
-        items = base.items("ORDER BY created DESC, number")
+        items = base.items("ORDER BY subject, predicate, number")
     if chosen == "json":
         write_json([as_dict(item) for item in items])
         return
