@@ -39,6 +39,9 @@ AT_LEAST = {
     "memory_chars": 100,
     "user_chars": 100,
     "max_context_items": 1,
+    "distill_max_iterations": 1,
+    "distill_max_subcalls": 0,
+    "distill_max_tokens": 1,
 }
 
 
@@ -69,6 +72,18 @@ class Settings(Struct, frozen=True):
     """Tokens, read and written, that a model's review may take."""
     model_timeout_seconds: float = 120.0
     """How long one answer of the model may take."""
+    root_model: str | None = None
+    """The model that explores what is too long to send; none: `model`."""
+    subcall_model: str | None = None
+    """A cheaper one that reads parts of it; none: the root model does."""
+    distill_max_iterations: int = 15
+    """Rounds that an exploration may take ([distill] max_iterations)."""
+    distill_max_subcalls: int = 50
+    """Questions about parts that it may ask."""
+    distill_max_tokens: int = 1_000_000
+    """Tokens, read and written, that it may take."""
+    distill_timeout: float = 900.0
+    """How many seconds all of it may take."""
     skills_dir: str = ".agents/skills"
     """Where a project's skills lie."""
     memory_chars: int = 2_200
@@ -131,8 +146,13 @@ def load_settings(flags: dict[str, Any] | None = None) -> dict[str, Setting]:
         _apply(found, {name.removeprefix(PREFIX).lower(): value}, name)
     for name, value in (flags or {}).items():
         if value is not None:
-            _apply(found, {name: value}, f"--{name.replace('_', '-')}")
+            _apply(found, {name: value}, _flag(name))
     return found
+
+
+def _flag(name: str) -> str:
+    """The option of a setting: `distill_max_tokens` is --max-tokens of that command."""
+    return f"--{name.removeprefix('distill_').replace('_', '-')}"
 
 
 def resolve(**flags: Any) -> Settings:
@@ -168,7 +188,7 @@ def _flat(values: dict[str, Any]) -> dict[str, Any]:
     """`[hooks]` with `reviewer` is `hooks_reviewer`."""
     flat: dict[str, Any] = {}
     for name, value in values.items():
-        if name == "hooks" and isinstance(value, dict):
+        if name in ("hooks", "distill") and isinstance(value, dict):
             flat |= {f"{name}_{key}": inner for key, inner in value.items()}
         else:
             flat[name] = value
@@ -225,7 +245,7 @@ def _problem(name: str, value: Any) -> str | None:
         return "must be rules or model"
     if name == "reviewer" and value not in ("auto", "model", "rules"):
         return "must be auto, model or rules"
-    if name == "model_timeout_seconds" and not 0 < value <= 86_400:
+    if name in ("model_timeout_seconds", "distill_timeout") and not 0 < value <= 86_400:
         return "must be over 0, and at most a day"
     if name == "skills_dir" and not value.strip():
         return "must name a folder"

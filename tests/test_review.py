@@ -118,7 +118,7 @@ def test_what_the_model_is_told(project: Project) -> None:
     assert f"- {WISH}" in user.text
     assert "[L8] user: Please always run the unit tests" in user.text
     border = user.text.rpartition("\n")[2]
-    assert border.startswith("<transcript-")
+    assert border.startswith("<data-")
     # In the sentence that announces it, before and after the transcript; nowhere else.
     assert user.text.count(border) == 3
 

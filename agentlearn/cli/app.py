@@ -24,6 +24,7 @@ COMMANDS = {
     "record": "write a session from a shell script, a line per call",
     "audit": "does the reward predict the truth? AUC against labels",
     "review": "write skills and memory from what sessions show",
+    "distill": "an answer from sessions too long for any prompt, with its lines",
     "reflexion": "run an agent on a task until a command says that it is done",
     "remember": "keep a fact, a procedure or a pattern",
     "recall": "find what is known, or the conventions of a folder",

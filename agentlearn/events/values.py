@@ -124,7 +124,8 @@ class SubcallFallback(_Event, frozen=True):
     """The cheaper model could not be used: a matter of cost, so it is kept and shown."""
 
     trace_id: Id
-    configured: ModelName
+    configured: ModelName | None
+    """None if none was."""
     using: ModelName
     reason: FallbackReason
 

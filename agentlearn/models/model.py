@@ -10,7 +10,9 @@ from msgspec import Struct
 from agentlearn.errors import AgentlearnError
 from agentlearn.events import Usage
 
-__all__ = ["Model", "ModelFailed", "Reply", "Said", "Tool", "ToolCall", "Usage"]
+__all__ = ["Model", "ModelFailed", "Reply", "Said", "Tool", "ToolCall", "Usage", "tokens_of"]
+CHARS_PER_TOKEN = 4
+Refusal = Literal["unknown_model", "no_access", "rate_limit"]
 
 
 class ToolCall(Struct, frozen=True):
@@ -67,7 +69,21 @@ class ModelFailed(AgentlearnError):
 
     exit_code = 4
 
-    def __init__(self, message: str, hint: str | None = None, is_final: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        hint: str | None = None,
+        is_final: bool = False,
+        refusal: Refusal | None = None,
+    ) -> None:
         super().__init__(message, hint)
         self.is_final = is_final
         """To ask again, or about anything else, would fail as well: the key was refused."""
+        self.refusal = refusal
+        """Why this model is not to be had, where another one may be."""
+
+
+def tokens_of(said: Said) -> int:
+    """About how many tokens a message takes; servers count exactly, but only afterwards."""
+    calls = sum(len(call.arguments) + len(call.name) for call in said.calls)
+    return (len(said.text) + calls) // CHARS_PER_TOKEN + 4

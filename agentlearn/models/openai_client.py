@@ -141,4 +141,4 @@ class OpenAIModel:
         times = f" (tried {tried} times)" if tried > 1 else ""
         hint = self.server.without_key(trouble.hint) if trouble.hint else None
         sentence = self.server.without_key(trouble.sentence)
-        return ModelFailed(sentence + times, hint, trouble.is_final)
+        return ModelFailed(sentence + times, hint, trouble.is_final, trouble.refusal)

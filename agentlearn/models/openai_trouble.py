@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from agentlearn.guard import one_line
+from agentlearn.models.model import Refusal
 from agentlearn.models.openai_send import Answer, NoAnswer
 from agentlearn.models.openai_server import NO_KEY, Server
 from agentlearn.models.openai_wire import sentence_in
@@ -31,6 +32,8 @@ class Trouble(Struct, frozen=True):
     """How often it is worth trying in all."""
     wait_seconds: float | None = None
     """How long the server asks to wait."""
+    refusal: Refusal | None = None
+    """Why this model is not to be had."""
 
 
 def unanswered(server: Server, error: NoAnswer, timeout_seconds: float) -> Trouble:
@@ -64,13 +67,15 @@ def refused(
         return Trouble(f"{host} refused the key (401)", "check OPENAI_API_KEY", is_final=True)
     if status == 403:
         sentence = f"{host} refused the key (403){said}"
-        return Trouble(sentence, "check OPENAI_API_KEY and what it is allowed", is_final=True)
+        hint = "check OPENAI_API_KEY and what it is allowed"
+        return Trouble(sentence, hint, is_final=True, refusal="no_access")
     if 300 <= status < 400:
         return _elsewhere(host, answer)
     if status == 404 or b'"model_not_found"' in answer.body:
         return _not_found(host, said, model, model_names())
     if status == 429 and b'"insufficient_quota"' in answer.body:
-        return Trouble(f"{host} wants to be paid first{said}", is_final=True)
+        sentence = f"{host} wants to be paid first{said}"
+        return Trouble(sentence, is_final=True, refusal="rate_limit")
     if status in PASSING or status >= 500:
         return _passing(host, answer, said)
     return Trouble(f"{host} refused the request ({status}){said}")
@@ -79,10 +84,12 @@ def refused(
 def _passing(host: str, answer: Answer, said: str) -> Trouble:
     what = "gets too many requests" if answer.status == 429 else "failed"
     sentence = f"{host} {what} ({answer.status}){said}"
+    refusal: Refusal | None = "rate_limit" if answer.status == 429 else None
     wait = _retry_after(answer)
     if wait is not None and wait > MOST_WAIT_SECONDS:
-        return Trouble(f"{sentence}; it asks to wait {min(wait, 1e9):.0f} seconds")
-    return Trouble(sentence, tries=TRIES, wait_seconds=wait)
+        asks = f"{sentence}; it asks to wait {min(wait, 1e9):.0f} seconds"
+        return Trouble(asks, refusal=refusal)
+    return Trouble(sentence, tries=TRIES, wait_seconds=wait, refusal=refusal)
 
 
 def _elsewhere(host: str, answer: Answer) -> Trouble:
@@ -102,9 +109,11 @@ def _not_found(host: str, said: str, model: str, names: list[str]) -> Trouble:
     if names and model not in names:
         near = difflib.get_close_matches(model, names, 3, 0.4)
         hint = f"did you mean {', '.join(near)}?" if near else f"it has {', '.join(names[:5])}"
-        return Trouble(f"{host} has no model {shown}", hint, is_final=True)
+        sentence = f"{host} has no model {shown}"
+        return Trouble(sentence, hint, is_final=True, refusal="unknown_model")
     sentence = f"{host} found nothing for the model {shown} (404){said}"
-    return Trouble(sentence, f"check the name of the model; {CHECK_URL}", is_final=True)
+    hint = f"check the name of the model; {CHECK_URL}"
+    return Trouble(sentence, hint, is_final=True, refusal="unknown_model")
 
 
 def _retry_after(answer: Answer) -> float | None:

@@ -5,6 +5,7 @@ The file has a reply a line (JSON lines), or is a list of replies (`.yaml`, `.ym
     {"text": "…", "calls": [{"name": "skill_view", "arguments": {"name": "x"}}]}
     {"calls": [{"name": "skill_view", "arguments": "{broken"}], "usage": {"input_tokens": 9}}
     {"fail": "the server is gone"}
+    {"fail": "no such model", "refusal": "unknown_model"}
     {"match": "near-duplicate", "text": "then I leave it"}
 
 Each reply is used once. Asked, the model gives the first that is left and fits: one with a `match`
@@ -25,7 +26,7 @@ import msgspec
 from msgspec import Struct
 
 from agentlearn.errors import BadInput
-from agentlearn.models.model import ModelFailed, Reply, Said, Tool, ToolCall, Usage
+from agentlearn.models.model import ModelFailed, Refusal, Reply, Said, Tool, ToolCall, Usage
 
 
 class ScriptedCall(Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,6 +48,8 @@ class ScriptedReply(Struct, frozen=True, forbid_unknown_fields=True):
     finish: str | None = None
     fail: str | None = None
     """The model fails with this message instead of replying."""
+    refusal: Refusal | None = None
+    """With `fail`: why this model is not to be had."""
     sleep_seconds: float = 0.0
     match: str | None = None
 
@@ -88,7 +91,7 @@ class ScriptedModel:
             calls = tuple(map(self._call, reply.calls))
         time.sleep(reply.sleep_seconds)
         if reply.fail is not None:
-            raise ModelFailed(reply.fail)
+            raise ModelFailed(reply.fail, refusal=reply.refusal)
         finish = reply.finish or ("tool_calls" if calls else "stop")
         usage = Usage(reply.usage.input_tokens, reply.usage.output_tokens)
         return Reply(reply.text, calls, usage, finish)

@@ -7,8 +7,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from agentlearn.rewards.runs import Topic
+
 VALUE = re.compile(r"=[^\s`]+")
-Topic = Literal["tests", "checks", "build", "commands"]
 
 
 class Lesson(Struct, frozen=True):

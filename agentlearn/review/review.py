@@ -20,9 +20,8 @@ from agentlearn.events import (
 )
 from agentlearn.guard.secrets import redact
 from agentlearn.knowledge.tools import KnowledgeTools
-from agentlearn.models.model import Model, Usage
+from agentlearn.models.model import CHARS_PER_TOKEN, Model, Usage
 from agentlearn.review.by_model import (
-    CHARS_PER_TOKEN,
     Ended,
     Limits,
     NotDone,

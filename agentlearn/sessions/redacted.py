@@ -10,12 +10,13 @@ from agentlearn.sessions.values import Entry, Session, pack
 
 def redacted(session: Session) -> Session:
     """The same session, every secret in its texts replaced; lines and order stay."""
-    entries: list[Entry] = [_redacted(entry) for entry in session.entries]
+    entries: list[Entry] = [redacted_entry(entry) for entry in session.entries]
     goal = None if session.goal is None else redact(session.goal)
     return structs.replace(session, id=redact(session.id), entries=entries, goal=goal)
 
 
-def _redacted(entry: Entry) -> Entry:
+def redacted_entry(entry: Entry) -> Entry:
+    """The entry without its secrets; itself if it has none."""
     # The packed text, not `.text`: that of a call has the tool's name before it.
     text = entry.packed if isinstance(entry.packed, str) else entry.packed.decode()
     clean = redact(text)

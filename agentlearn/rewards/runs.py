@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from typing import Literal
 
 from msgspec import Struct, structs
 
-from agentlearn.review.lesson import Topic
 from agentlearn.rewards.patterns import Patterns
 from agentlearn.sessions.turns import Turn
 from agentlearn.sessions.values import Call, pack
@@ -68,6 +68,7 @@ SAYS_FAILED = re.compile(
 )
 """What a check or a build says at its end: in a pipe its exit code is lost."""
 TAIL_CHARS = 3000
+Topic = Literal["tests", "checks", "build", "commands"]
 LONGEST = 4000
 JSON_OUTPUT = re.compile(r'"output"\s*:\s*"((?:\\.|[^"\\])*)"')
 

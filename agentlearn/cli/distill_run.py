@@ -1,0 +1,159 @@
+"""The run of `agentlearn distill`: sessions become pages, a model or the evidence answers."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import msgspec
+
+from agentlearn.cli.app import INTERRUPTED, complain
+from agentlearn.cli.load import Loader
+from agentlearn.cli.output import write_bytes, write_json
+from agentlearn.cli.review_run import event_sink
+from agentlearn.cli.stores import open_store
+from agentlearn.config import Settings
+from agentlearn.errors import BadInput
+from agentlearn.events import Completion, Emit, Progress, new_trace_id
+from agentlearn.guard import plain
+from agentlearn.guard.secrets import redact
+from agentlearn.models.choose import choose_model
+from agentlearn.models.model import CHARS_PER_TOKEN, Model
+from agentlearn.rlm.asking import Limits
+from agentlearn.rlm.by_evidence import answer_by_evidence
+from agentlearn.rlm.cache import Cache
+from agentlearn.rlm.citations import Cited
+from agentlearn.rlm.explore import QUESTION, Distilled, Exploring
+from agentlearn.rlm.pages import Pages
+
+NOT_CONVERGED = 1
+MOST_QUESTION = 2_000
+
+
+def checked_question(given: str | None) -> str:
+    question = QUESTION if given is None else redact(plain(given)).strip()
+    if not question:
+        raise BadInput("the question is empty", '--question "What was decided about the schema?"')
+    if len(question) > MOST_QUESTION:
+        raise BadInput(f"the question has {len(question)} characters, {MOST_QUESTION} are the most")
+    return question
+
+
+def root_of(settings: Settings) -> Model | None:
+    """The model that explores; None if none is named."""
+    name = settings.root_model or settings.model
+    return choose_model(name, settings.model_timeout_seconds) if name else None
+
+
+def events_to(wanted: str | None, durable: bool) -> Emit:
+    """Where events go. What cost nothing leaves no folder where there was none."""
+    store = open_store()
+    is_kept = durable or store.places.own.is_dir()
+    return event_sink(wanted, store, "apply" if is_kept else "dry-run")
+
+
+def by_evidence(loader: Loader, max_chars: int, emit: Emit) -> Distilled:
+    began = time.monotonic()
+    trace_id = new_trace_id()
+    emit(Progress(trace_id, 1, 1, "reading"))
+    outcome, reason = "converged", None
+    cited, size = Cited("", (), 0), 0
+    try:
+        sessions = list(loader.sessions())
+        size = sum(len(entry.packed) for session in sessions for entry in session.entries)
+        found = answer_by_evidence(sessions, max_chars)
+        cited = Cited(found.text, found.citations, 0)
+        if found.left_out:
+            said = f"{found.left_out} things that weigh less are left out (--max-chars)"
+            print(f"note: {said}", file=sys.stderr)
+    except KeyboardInterrupt:
+        outcome, reason = "aborted", "interrupted"
+    except BaseException:
+        outcome, reason = "failed", "input"
+        raise
+    finally:
+        completion = Completion(
+            trace_id=trace_id,
+            outcome=outcome,
+            iterations=1,
+            subcalls=0,
+            input_tokens=size // CHARS_PER_TOKEN,
+            output_tokens=len(cited.text) // CHARS_PER_TOKEN,
+            elapsed_ms=int((time.monotonic() - began) * 1000),
+            reason=reason,
+            command="distill",
+        )
+        emit(completion)
+    return Distilled(cited.text, cited, completion)
+
+
+def by_model(
+    loader: Loader, question: str, root: Model, settings: Settings, emit: Emit, cached: bool
+) -> Distilled:
+    sub = settings.subcall_model
+    limits = Limits(
+        settings.distill_max_iterations,
+        settings.distill_max_subcalls,
+        settings.distill_max_tokens,
+        settings.distill_timeout,
+    )
+    books = [Pages(session) for session in loader.sessions() if session.entries]
+    if not books:
+        loader.finish()
+        raise BadInput("there is nothing in what was named")
+    store = open_store()
+    exploring = Exploring(
+        books,
+        root,
+        choose_model(sub, settings.model_timeout_seconds) if sub else None,
+        limits,
+        emit,
+        Cache(store.own) if cached else None,
+    )
+    return exploring.go(question)
+
+
+def show(done: Distilled, chosen: str) -> int:
+    """Print what came of it; the exit code."""
+    if chosen == "json":
+        write_json(as_dict(done))
+    elif done.answer:
+        write_bytes(f"{done.answer}\n".encode("utf-8", "replace"))
+        if done.completion.root_model is not None and done.cited.citations:
+            places = "\n".join(f"- {place}" for place in done.cited.citations)
+            write_bytes(f"\nfrom:\n{places}\n".encode("utf-8", "replace"))
+    if done.cited.struck:
+        lines = "place" if done.cited.struck == 1 else "places"
+        said = f"{done.cited.struck} {lines} that the model named are not there: struck out"
+        print(f"note: {said}", file=sys.stderr)
+    return _told(done)
+
+
+def _told(done: Distilled) -> int:
+    outcome = done.completion.outcome
+    if outcome == "converged":
+        return 0
+    if outcome == "aborted":
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    if done.error is not None:
+        complain(done.error)
+        return done.error.exit_code
+    best = "this is what was found so far" if done.answer else "nothing was found so far"
+    print(f"warning: {plain(done.said or outcome)}; {best}", file=sys.stderr)
+    return NOT_CONVERGED
+
+
+def as_dict(done: Distilled) -> dict[str, Any]:
+    citations = [
+        {"session": one.session, "start": one.start, "end": one.end} for one in done.cited.citations
+    ]
+    completion = msgspec.to_builtins(done.completion)
+    completion["compression_ratio"] = done.completion.compression_ratio
+    return {
+        "answer": done.answer,
+        "citations": citations,
+        "struck_out": done.cited.struck,
+        "completion": completion,
+    }

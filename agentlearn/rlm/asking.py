@@ -1,0 +1,186 @@
+"""What models are asked while a session is explored, what that cost, and which model may be asked.
+
+The first question goes to the root model, all others to the cheaper one; where that is not named,
+or its server does not have it, the root model takes its place, which is told once. A part that was
+read with the same question by the same model is not paid for twice.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from importlib import resources
+
+from agentlearn.errors import AgentlearnError
+from agentlearn.events import Emit, SubcallFallback, Usage
+from agentlearn.guard.data import as_data
+from agentlearn.guard.secrets import redact
+from agentlearn.models.model import Model, ModelFailed, Reply, Said, Tool, tokens_of
+from agentlearn.rlm.cache import Cache
+from agentlearn.rlm.side_by_side import side_by_side
+
+MOST_OUTPUT_TOKENS = 4096
+PART_OUTPUT_TOKENS = 1024
+
+
+class Spent(AgentlearnError):
+    """A limit of the run is reached; `reason` says which."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Limits:
+    """What a run may take."""
+
+    def __init__(
+        self,
+        max_iterations: int = 15,
+        max_subcalls: int = 50,
+        max_tokens: int = 1_000_000,
+        timeout_seconds: float = 900.0,
+    ) -> None:
+        self.max_iterations = max_iterations
+        self.max_subcalls = max_subcalls
+        self.max_tokens = max_tokens
+        self.timeout_seconds = timeout_seconds
+
+
+class Asking:
+    """The models of one run, with what they took so far."""
+
+    def __init__(
+        self,
+        root: Model,
+        sub: Model | None,
+        limits: Limits,
+        emit: Emit,
+        trace_id: str,
+        cache: Cache | None = None,
+    ) -> None:
+        self.root, self.sub = root, sub
+        self.limits = limits
+        self.emit = emit
+        self.trace_id = trace_id
+        self.cache = cache
+        self.usage = Usage()
+        self.spent = 0
+        """Tokens as far as servers count them, else as we guess them."""
+        self.subcalls = 0
+        self.from_cache = 0
+        self.until = time.monotonic() + limits.timeout_seconds
+        self._told = False
+        self._lock = threading.Lock()
+
+    @property
+    def sub_name(self) -> str:
+        return (self.sub or self.root).name
+
+    def root_reply(self, messages: Sequence[Said], tools: Sequence[Tool], is_first: bool) -> Reply:
+        """The next step of the explorer: the first is the root model's."""
+
+        def ask() -> Reply:
+            if is_first:
+                return self._paid(self.root, messages, tools, MOST_OUTPUT_TOKENS)
+            return self._by_sub(messages, tools, MOST_OUTPUT_TOKENS)
+
+        self._check_time()
+        (reply,) = side_by_side([ask], self.until)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    def about(self, question: str, parts: Sequence[str]) -> list[str | Exception]:
+        """What a model says of each part; several are read at once."""
+        kept = [self._kept(question, part) for part in parts]
+        new = [part for part, answer in zip(parts, kept, strict=True) if answer is None]
+        self._check_subcalls(len(new))
+        found = iter(side_by_side([self._reading(question, part) for part in new], self.until))
+        return [answer if answer is not None else next(found) for answer in kept]
+
+    def _reading(self, question: str, part: str) -> Callable[[], str]:
+        def read() -> str:
+            messages = [Said("system", part_prompt()), Said("user", _question(question, part))]
+            reply = self._by_sub(messages, (), PART_OUTPUT_TOKENS)
+            answer = redact(reply.text.strip())
+            if answer and self.cache is not None:
+                self.cache.put(self.cache.key(self.sub_name, question, part), answer)
+            return answer or "(it said nothing)"
+
+        return read
+
+    def _kept(self, question: str, part: str) -> str | None:
+        if self.cache is None:
+            return None
+        answer = self.cache.get(self.cache.key(self.sub_name, question, part))
+        self.from_cache += answer is not None
+        return answer
+
+    def _by_sub(self, messages: Sequence[Said], tools: Sequence[Tool], most: int) -> Reply:
+        """Ask the cheaper model; if it is not to be had, the root model from now on."""
+        with self._lock:
+            if self.sub is None:
+                self._fall_back(None, "not_configured")
+        sub = self.sub
+        if sub is None:
+            return self._paid(self.root, messages, tools, most)
+        try:
+            return self._paid(sub, messages, tools, most)
+        except ModelFailed as error:
+            if error.refusal is None or sub.name == self.root.name:
+                raise
+            with self._lock:
+                self._fall_back(sub.name, error.refusal)
+                self.sub = None
+        return self._paid(self.root, messages, tools, most)
+
+    def _fall_back(self, configured: str | None, reason: str) -> None:
+        if not self._told:
+            self._told = True
+            self.emit(SubcallFallback(self.trace_id, configured, self.root.name, reason))
+
+    def _paid(
+        self, model: Model, messages: Sequence[Said], tools: Sequence[Tool], most: int
+    ) -> Reply:
+        asking = sum(map(tokens_of, messages))
+        with self._lock:
+            room = self.limits.max_tokens - self.spent - asking
+            if room < 1:
+                raise Spent("max_tokens", f"{self.limits.max_tokens} tokens are spent")
+            self.spent += asking  # before it is known: several ask at once
+        reply = model.ask(messages, tools, min(room, most))
+        counted = reply.usage.input_tokens + reply.usage.output_tokens
+        guessed = asking + tokens_of(Said("assistant", reply.text, reply.calls))
+        with self._lock:
+            self.usage += reply.usage
+            self.spent += (counted or guessed) - asking
+        return reply
+
+    def _check_subcalls(self, wanted: int) -> None:
+        self._check_time()
+        left = self.limits.max_subcalls - self.subcalls
+        if wanted > left:
+            raise Spent(
+                "max_subcalls",
+                f"{self.limits.max_subcalls} questions about parts are the most, {left} are left",
+            )
+        self.subcalls += wanted
+
+    def seconds_left(self, most: float) -> float:
+        """How long something may take that is no model's."""
+        self._check_time()
+        return max(0.1, min(most, self.until - time.monotonic()))
+
+    def _check_time(self) -> None:
+        if time.monotonic() > self.until:
+            raise Spent("timeout", f"{self.limits.timeout_seconds:g} seconds are over")
+
+
+def part_prompt() -> str:
+    return (resources.files("agentlearn.rlm") / "ask.md").read_text(encoding="utf-8").strip()
+
+
+def _question(question: str, part: str) -> str:
+    return f"{as_data(part, 'a part of a transcript')}\n\nThe question: {question}"
