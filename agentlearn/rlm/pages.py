@@ -102,7 +102,7 @@ class Pages:
 
     def has(self, start: int, end: int) -> bool:
         """Whether these lines are there, and anything was said or done in them."""
-        return self.first <= start <= end <= self.last and self._between(start, end)[2]
+        return 1 <= start <= end <= self.last and self._between(start, end)[2]
 
     def _between(self, start: int, end: int) -> tuple[int, int, bool]:
         low, high = bisect_left(self._lines, start), bisect_right(self._lines, end)
@@ -125,7 +125,9 @@ class Pages:
         for entry in self.entries(start, end):
             # Before it is shortened: half a secret is not known for one.
             if text := painter.entry(redacted_entry(entry)):
-                yield entry.line, text
+                # The painter shortens what tools say; people paste as much.
+                is_said = type(entry) in (Message, Signal)
+                yield entry.line, painter.shortened(text) if is_said else text
 
     def place(self, start: int, end: int) -> str:
         letter = self.letter
