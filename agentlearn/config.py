@@ -62,6 +62,8 @@ class Settings(Struct, frozen=True):
     """Fail if a line cannot be read."""
     model: str | None = None
     """The model that reviews, e.g. gpt-5; none: plain rules do."""
+    long: Literal["evidence", "tail", "ends", "rlm"] = "evidence"
+    """What a model reads of a session over the budget; rlm: another reads all of it first."""
     reviewer: Literal["auto", "model", "rules"] = "auto"
     """Who reviews: the model if one is named, else the rules."""
     nudge_interval: int = 10
@@ -247,6 +249,8 @@ def _problem(name: str, value: Any) -> str | None:
         return "must be auto, model or rules"
     if name in ("model_timeout_seconds", "distill_timeout") and not 0 < value <= 86_400:
         return "must be over 0, and at most a day"
+    if name == "long" and value not in ("evidence", "tail", "ends", "rlm"):
+        return "must be evidence, tail, ends or rlm"
     if name == "skills_dir" and not value.strip():
         return "must name a folder"
     if name == "keep" and value not in ("tail", "ends", "evidence"):

@@ -433,7 +433,7 @@ def test_the_environment_may_name_the_model(
         (["--format", "xml"], "is none of"),
         (["--max-iterations", "0"], "must be at least 1"),
         (["--model", "scripted:/nowhere.jsonl"], "cannot read the script"),
-        (["--keep", "all"], "must be tail, ends or evidence"),
+        (["--long", "all"], "must be evidence, tail, ends or rlm"),
     ],
 )
 def test_wrong_words_exit_2_and_write_nothing(project: Project, args: list[str], says: str) -> None:

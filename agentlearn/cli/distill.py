@@ -103,6 +103,7 @@ def main(
     strict: options.Strict = None,
 ) -> None:
     from agentlearn.cli import distill_run as run
+    from agentlearn.cli.explorers import root_of
 
     chosen = choose_format(format, json, FORMATS)
     settings = resolve(
@@ -116,7 +117,7 @@ def main(
         strict=strict,
     )
     asked = run.checked_question(question)
-    root = None if no_model else run.root_of(settings)
+    root = None if no_model else root_of(settings)
     if root is None:
         print("note: no model was used: the answer is what the session shows", file=sys.stderr)
     loader = Loader(

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from agentlearn.cli.app import INTERRUPTED, complain
+from agentlearn.cli.explorers import explorer
 from agentlearn.cli.load import Loader
 from agentlearn.cli.output import write_bytes, write_json
 from agentlearn.cli.review_run import event_sink
@@ -18,13 +19,10 @@ from agentlearn.errors import BadInput
 from agentlearn.events import Completion, Emit, Progress, new_trace_id
 from agentlearn.guard import plain
 from agentlearn.guard.secrets import redact
-from agentlearn.models.choose import choose_model
 from agentlearn.models.model import CHARS_PER_TOKEN, Model
-from agentlearn.rlm.asking import Limits
 from agentlearn.rlm.by_evidence import answer_by_evidence
-from agentlearn.rlm.cache import Cache
 from agentlearn.rlm.citations import Cited
-from agentlearn.rlm.explore import QUESTION, Distilled, Exploring
+from agentlearn.rlm.explore import QUESTION, Distilled
 from agentlearn.rlm.pages import Pages
 
 NOT_CONVERGED = 1
@@ -38,12 +36,6 @@ def checked_question(given: str | None) -> str:
     if len(question) > MOST_QUESTION:
         raise BadInput(f"the question has {len(question)} characters, {MOST_QUESTION} are the most")
     return question
-
-
-def root_of(settings: Settings) -> Model | None:
-    """The model that explores; None if none is named."""
-    name = settings.root_model or settings.model
-    return choose_model(name, settings.model_timeout_seconds) if name else None
 
 
 def events_to(wanted: str | None, durable: bool) -> Emit:
@@ -91,27 +83,11 @@ def by_evidence(loader: Loader, max_chars: int, emit: Emit) -> Distilled:
 def by_model(
     loader: Loader, question: str, root: Model, settings: Settings, emit: Emit, cached: bool
 ) -> Distilled:
-    sub = settings.subcall_model
-    limits = Limits(
-        settings.distill_max_iterations,
-        settings.distill_max_subcalls,
-        settings.distill_max_tokens,
-        settings.distill_timeout,
-    )
     books = [Pages(session) for session in loader.sessions() if session.entries]
     if not books:
         loader.finish()
         raise BadInput("there is nothing in what was named")
-    store = open_store()
-    exploring = Exploring(
-        books,
-        root,
-        choose_model(sub, settings.model_timeout_seconds) if sub else None,
-        limits,
-        emit,
-        Cache(store.own) if cached else None,
-    )
-    return exploring.go(question)
+    return explorer(open_store(), settings, root, emit, cached)(books, question)
 
 
 def show(done: Distilled, chosen: str) -> int:
@@ -124,8 +100,9 @@ def show(done: Distilled, chosen: str) -> int:
             places = "\n".join(f"- {place}" for place in done.cited.citations)
             write_bytes(f"\nfrom:\n{places}\n".encode("utf-8", "replace"))
     if done.cited.struck:
-        lines = "place" if done.cited.struck == 1 else "places"
-        said = f"{done.cited.struck} {lines} that the model named are not there: struck out"
+        count = done.cited.struck
+        places = "1 place is" if count == 1 else f"{count} places are"
+        said = f"{places} not there that the model named: struck out"
         print(f"note: {said}", file=sys.stderr)
     return _told(done)
 

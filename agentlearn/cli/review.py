@@ -88,15 +88,16 @@ def main(
             show_default=False,
         ),
     ] = None,
-    keep: Annotated[
-        str,
+    long: Annotated[
+        str | None,
         typer.Option(
-            "--keep",
-            metavar="tail|ends|evidence",
-            help="What a model reads of a session that is longer (default evidence).",
+            "--long",
+            metavar="evidence|tail|ends|rlm",
+            help="What a model reads of a session that is longer: its weightiest turns (default), "
+            "its end, both ends; rlm: another model reads all of it first, which costs more.",
             show_default=False,
         ),
-    ] = "evidence",
+    ] = None,
     prompt: Annotated[
         str | None,
         typer.Option(
@@ -122,7 +123,7 @@ def main(
         max_iterations=max_iterations,
         max_tokens=max_tokens,
         max_chars=max_chars,
-        keep=keep,
+        long=long,
         strict=strict,
     )
     mode = run.mode_of(dry_run, stage)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from msgspec import to_builtins
+
 from agentlearn.cli.output import json_line, write_bytes, write_json
 from agentlearn.guard import one_line, plain
 from agentlearn.guard.secrets import redact
+from agentlearn.review.reading import read_of
 from agentlearn.review.review import Report
 from agentlearn.review.tools import Attempt
 from agentlearn.sessions.evidence import cite
@@ -19,6 +22,9 @@ from agentlearn.store.store import Store
 def shown_id(session_id: str) -> str:
     """An id is what a transcript says it is: it may hold anything."""
     return plain(redact(session_id))
+
+
+FAR_TOO_LONG = 4
 
 
 class Printer:
@@ -54,6 +60,7 @@ class Printer:
             self.failed += 1
         else:
             self.reviewed += 1
+        self._tell_of_rlm(report)
         if self.chosen == "json":
             self.reports.append(self._as_json(report))
         elif self.chosen == "jsonl":
@@ -61,6 +68,17 @@ class Printer:
             sys.stdout.flush()
         else:
             write_bytes(self._as_text(report).encode("utf-8", "replace"))
+
+    def _tell_of_rlm(self, report: Report) -> None:
+        """Reading all of a long session costs money: it is never done unasked, but offered."""
+        reading = report.reading
+        if reading is None or reading.way in ("whole", "rlm"):
+            return
+        times = reading.of_chars // max(1, reading.chars)
+        if times >= FAR_TOO_LONG:
+            said = f"{one_line(shown_id(report.session.id), 60)} is {times} times what was read"
+            hint = "--long rlm --force lets a model read all of it first, which costs more"
+            print(f"note: {said}; {hint}", file=sys.stderr)
 
     def finish(self) -> None:
         summary = {
@@ -114,6 +132,7 @@ class Printer:
                 "input_tokens": usage.input_tokens if usage is not None else 0,
                 "output_tokens": usage.output_tokens if usage is not None else 0,
             },
+            "reading": None if report.reading is None else to_builtins(read_of(report.reading)),
             "changes": [self._change(attempt, session.path) for attempt in report.attempts],
         }
 
@@ -161,7 +180,7 @@ class Printer:
         rounds = f"{ended.iterations} round{'s' * (ended.iterations != 1)}"
         tokens = f"{ended.usage.input_tokens:,} tokens read, {ended.usage.output_tokens:,} written"
         why = f"; {ended.reason}" if ended.reason else ""
-        return f" ({rounds}, {tokens}, {report.elapsed_ms / 1000:.1f} s{why})"
+        return f" ({rounds}, {tokens}, {report.elapsed_ms / 1000:.1f} s{why}){_read(report)}"
 
     def _attempt(self, attempt: Attempt) -> list[str]:
         places = ", ".join(
@@ -176,3 +195,16 @@ class Printer:
             diff = show_diff(edit.before, edit.after, self.places.shown(edit.path))
             lines += plain(diff).splitlines()
         return [*lines, ""]
+
+
+def _read(report: Report) -> str:
+    """How much of a session that was too long was read, which way, and what that cost."""
+    reading = report.reading
+    if reading is None or reading.way == "whole":
+        return ""
+    cost = ""
+    if reading.way == "rlm":
+        usage = reading.usage
+        tokens = f"{usage.input_tokens:,} tokens read, {usage.output_tokens:,} written"
+        cost = f" after {reading.subcalls} questions about parts ({tokens})"
+    return f"; read {reading.share:.0%} of it by {reading.way}{cost}"

@@ -21,6 +21,7 @@ from agentlearn.events import Emit, EventLog, Progress, new_trace_id, tee
 from agentlearn.guard import one_line, plain
 from agentlearn.models.model import Model
 from agentlearn.review.by_model import Limits, load_prompt
+from agentlearn.review.reading import Explore
 from agentlearn.review.review import Plan, Reviewing
 from agentlearn.sessions.detect import detect
 from agentlearn.sessions.discover import HEAD, changed_at
@@ -77,13 +78,23 @@ def prepare(
         nudge_interval=settings.nudge_interval,
         force=force,
         max_chars=settings.max_chars,
-        keep=settings.keep,
+        long=settings.long,
         limits=Limits(settings.max_iterations, settings.max_tokens),
         budgets={"MEMORY": settings.memory_chars, "USER": settings.user_chars},
         prompt="" if model is None else load_prompt(prompt),
         knowledge=None if model is None else knowledge_to_ask(),
+        explore=_explorer(store, settings, model, emit) if settings.long == "rlm" else None,
     )
     return Reviewing(Desk(store, mode), plan, model, emit)
+
+
+def _explorer(store: Store, settings: Settings, model: Model | None, emit: Emit) -> Explore | None:
+    """What reads a long session before a model reviews it."""
+    if model is None:  # the rules read all of it
+        return None
+    from agentlearn.cli.explorers import explorer
+
+    return explorer(store, settings, model, emit)
 
 
 def event_sink(wanted: str | None, store: Store, mode: Mode) -> Emit:

@@ -17,7 +17,6 @@ from agentlearn.events import Emit, Progress
 from agentlearn.guard.data import as_data
 from agentlearn.guard.secrets import redact
 from agentlearn.models.model import Model, ModelFailed, Said, Usage, tokens_of
-from agentlearn.render import render_session
 from agentlearn.review.gate import MARK
 from agentlearn.review.tools import Tools
 from agentlearn.sessions.values import Session
@@ -64,20 +63,6 @@ def load_prompt(path: str | None) -> str:
         if not text.strip():
             raise BadInput(f"the prompt {path} is empty")
     return f"{MARK}: a review of an agent's session\n\n{text.strip()}\n"
-
-
-def render_for_review(session: Session, max_chars: int, keep: str) -> str:
-    """The transcript as a reviewer reads it, every entry with its line number."""
-    if keep != "evidence":
-        return render_session(session, max_chars, keep, lines=True)  # type: ignore[arg-type]
-    from agentlearn.rewards.rules import load_rules
-    from agentlearn.rewards.worth import score_session
-
-    scored = score_session(session, load_rules(None), 1.0)
-    weights = [sum(abs(drawn.value) for drawn in each) for each in scored.drawn]
-    return render_session(
-        session, max_chars, "evidence", lines=True, turns=scored.turns, weights=weights
-    )
 
 
 def first_messages(prompt: str, transcript: str, session: Session, shelf: Shelf) -> list[Said]:

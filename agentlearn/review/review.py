@@ -20,17 +20,17 @@ from agentlearn.events import (
 )
 from agentlearn.guard.secrets import redact
 from agentlearn.knowledge.tools import KnowledgeTools
-from agentlearn.models.model import CHARS_PER_TOKEN, Model, Usage
+from agentlearn.models.model import CHARS_PER_TOKEN, Model, ModelFailed, Usage
 from agentlearn.review.by_model import (
     Ended,
     Limits,
     NotDone,
     first_messages,
-    render_for_review,
     review_by_model,
 )
 from agentlearn.review.by_rules import review_by_rules
 from agentlearn.review.gate import Gate, Sort, fingerprint, look_at
+from agentlearn.review.reading import Explore, Reading, read_for_review, read_of
 from agentlearn.review.tools import Attempt, Tools
 from agentlearn.sessions.redacted import redacted
 from agentlearn.sessions.values import Session
@@ -49,13 +49,16 @@ class Plan(Struct, frozen=True):
     nudge_interval: int
     force: bool
     max_chars: int
-    keep: str
+    long: str
+    """What a model reads of a session over that: evidence, tail, ends or rlm."""
     limits: Limits
     budgets: dict[Target, int]
     prompt: str
     """What a model is told; not used by the rules."""
     knowledge: KnowledgeTools | None = None
     """What a model may ask, where there is a base."""
+    explore: Explore | None = None
+    """Reads what is too long piece by piece, for rlm."""
 
 
 class Report(Struct, frozen=True):
@@ -69,6 +72,8 @@ class Report(Struct, frozen=True):
     """None if the gate kept it from being reviewed."""
     attempts: tuple[Attempt, ...] = ()
     elapsed_ms: int = 0
+    reading: Reading | None = None
+    """What a model read of it; the rules read all."""
 
     @property
     def outcome(self) -> str:
@@ -93,6 +98,7 @@ class Reviewing:
         self.plan = plan
         self.model = model
         self.emit = emit
+        self.reading: Reading | None = None
         name = None if model is None else model.name
         prompt = None
         if model is not None:
@@ -128,6 +134,7 @@ class Reviewing:
             made(attempt)
 
         began = time.monotonic()
+        self.reading = None
         clean = redacted(session)
         tools = Tools(
             self.desk,
@@ -157,6 +164,7 @@ class Reviewing:
             ended,
             tuple(tools.attempts),
             elapsed_ms,
+            self.reading,
         )
 
     def _ask(self, clean: Session, tools: Tools, trace_id: str) -> Ended:
@@ -168,8 +176,13 @@ class Reviewing:
                 return Ended("aborted", 1, Usage(), "interrupted")
             return Ended("converged", 1, Usage())
         plan = self.plan
-        transcript = render_for_review(clean, plan.max_chars, plan.keep)
-        messages = first_messages(plan.prompt, transcript, clean, self.desk.look())
+        try:
+            self.reading = read_for_review(clean, plan.max_chars, plan.long, plan.explore)
+        except KeyboardInterrupt:
+            return Ended("aborted", 0, Usage(), "interrupted")
+        except ModelFailed as error:
+            return Ended("failed", 0, Usage(), "model", error)
+        messages = first_messages(plan.prompt, self.reading.text, clean, self.desk.look())
         return review_by_model(self.model, messages, tools, plan.limits, self.emit, trace_id)
 
     def _completion(
@@ -202,6 +215,7 @@ class Reviewing:
             prompt=self.sort.prompt,
             outcome=ended.outcome,
             changes=made,
+            reading=None if self.reading is None else read_of(self.reading),
         )
         with self.desk.store.writing() as pen:
             pen.note(record)

@@ -43,6 +43,8 @@ class Distilled(Struct, frozen=True):
     said: str | None = None
     """Why it did not converge, with the number of the limit."""
     error: AgentlearnError | None = None
+    read_chars: int = 0
+    """So much of the sessions was looked at, by whichever model."""
 
 
 class _Ended(Exception):
@@ -95,9 +97,10 @@ class Exploring:
         if ended is not None:
             cited = self._best()
         completion = self._complete(cited, ended, began)
+        read = self.explorer.read_chars()
         if ended is None:
-            return Distilled(cited.text, cited, completion)
-        return Distilled(cited.text, cited, completion, ended.said, ended.error)
+            return Distilled(cited.text, cited, completion, read_chars=read)
+        return Distilled(cited.text, cited, completion, ended.said, ended.error, read)
 
     def _answer(self, question: str) -> Cited:
         messages = [Said("system", prompt()), Said("user", self._first(question))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -107,6 +107,17 @@ class Pages:
     def _between(self, start: int, end: int) -> tuple[int, int, bool]:
         low, high = bisect_left(self._lines, start), bisect_right(self._lines, end)
         return low, high, high > low
+
+    def size_of(self, spans: Iterable[tuple[int, int]]) -> int:
+        """About how many characters stand in these lines, each counted once."""
+        whole = done = 0
+        for start, end in sorted(spans):
+            low, high, _ = self._between(start, end)
+            low = max(low, done)
+            if low < high:
+                whole += self._starts[high] - self._starts[low]
+                done = high
+        return min(whole, self.chars)
 
     def entries(self, start: int, end: int) -> Iterator[Entry]:
         """What stands in these lines, as it stands: it is not redacted."""

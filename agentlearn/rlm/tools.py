@@ -115,6 +115,8 @@ class Explorer:
         self.asking = asking
         self.answered: Cited | None = None
         self.findings: list[Finding] = []
+        self.read: dict[int, list[tuple[int, int]]] = {}
+        """The lines of each session that somebody read."""
 
     def call(self, name: str, arguments: str) -> tuple[str, bool]:
         """Use a tool: what it says, and whether that is an error. `Spent` ends the run."""
@@ -137,6 +139,12 @@ class Explorer:
         except BadInput as error:
             return f"error: {error.message}", True
 
+    def read_chars(self) -> int:
+        return sum(self.books[number].size_of(spans) for number, spans in self.read.items())
+
+    def _note_read(self, pages: Pages, first: int, last: int) -> None:
+        self.read.setdefault(self.books.index(pages), []).append((first, last))
+
     def _outline(self, given: dict[str, Any]) -> str:
         pages = self._pages(given)
         first, last = self._lines(given, pages)
@@ -153,6 +161,7 @@ class Explorer:
                 break
             shown.append(text)
             size += len(text) + 1
+            self._note_read(pages, line, line)
         return "\n".join(shown) or f"there is nothing in {pages.place(first, last)}"
 
     def _search(self, given: dict[str, Any]) -> str:
@@ -192,6 +201,8 @@ class Explorer:
 
     def _asked(self, question: str, parts: list[tuple[Pages, int, int]]) -> str:
         texts = [part_text(pages, first, last) for pages, first, last in parts]
+        for part in parts:
+            self._note_read(*part)
         answers = self.asking.about(question, texts)
         told = []
         for (pages, first, last), answer in zip(parts, answers, strict=True):

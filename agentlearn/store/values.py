@@ -86,6 +86,18 @@ class Discarded(Struct, frozen=True, tag="discarded", tag_field="type"):
     id: str
 
 
+class Read(Struct, frozen=True, omit_defaults=True):
+    """What a reviewing model read of a session, and what preparing that cost."""
+
+    way: str
+    """whole, evidence, tail, ends or rlm."""
+    chars: int
+    of_chars: int
+    input_tokens: int = 0
+    output_tokens: int = 0
+    subcalls: int = 0
+
+
 class Reviewed(Struct, frozen=True, tag="reviewed", tag_field="type", omit_defaults=True):
     """A session that need not be reviewed again by the same reviewer."""
 
@@ -99,6 +111,7 @@ class Reviewed(Struct, frozen=True, tag="reviewed", tag_field="type", omit_defau
     """The hash of the reviewer's prompt; None for the rules."""
     outcome: str
     changes: tuple[str, ...] = ()
+    reading: Read | None = None
 
 
 Record = Change | Done | Undone | Staged | Adopted | Discarded | Reviewed
