@@ -44,13 +44,10 @@ def test_the_answer_comes_with_its_places(session: Path) -> None:
     model = script(session, step(use("search", pattern="cents")), step(use("answer", **FINAL)))
     result = call("distill", session, "--root-model", model)
     assert result.stdout == "Amounts are in cents [L12].\n\nfrom:\n- long-1#L12\n"
-    assert "1 place that the model named are not there" in result.stderr
+    assert "1 place is not there that the model named" in result.stderr
     last = events_of(session)[-1]
-    assert (last["type"], last["outcome"], last["command"]) == (
-        "completion",
-        "converged",
-        "distill",
-    )
+    assert (last["type"], last["outcome"]) == ("completion", "converged")
+    assert last["command"] == "distill"
 
 
 def test_json_has_answer_citations_and_completion(session: Path) -> None:
