@@ -92,6 +92,7 @@ def test_search_finds_lines_in_order_and_says_who_spoke(pages: Pages) -> None:
     assert [hit.line for hit in hits] == [12, 24, 26]
     assert hits[0].text.startswith("user: No, amounts")
     assert search(pages, "cents", 13, 999) == []
+    assert [hit.line for hit in search(pages, r"^user: ", 1, 999)] == [2, 12, 14]
 
 
 def test_a_pattern_that_takes_for_ever_is_stopped(tmp_path: Path) -> None:

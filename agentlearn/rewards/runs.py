@@ -48,7 +48,9 @@ ALONE = {
     "sqlite3", "java", "javac", "php", "phpunit", "bats", "ctest", "rubocop", "biome", "open",
 }  # fmt: skip
 """Programs whose first argument is no subcommand. Of one that is unknown, a plain word is."""
-ONLY_ASKS = {"--help", "-h", "--version", "-V", "help", "version"}
+ONLY_ASKS = {"--help", "--version", "help", "version"}
+ASKS_AT_THE_END = {"-h", "-V"}
+"""With something after it, -h names a host."""
 RUNS_A_TASK = {("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("bun", "run"), ("mise", "run"),
                ("deno", "task"), ("docker", "compose"), ("bundle", "exec"), ("uv", "pip"),
                ("gh", "pr"), ("gh", "issue"), ("turbo", "run")}  # fmt: skip
@@ -133,7 +135,7 @@ def runs_of(turns: list[Turn], patterns: Patterns) -> Iterator[Run]:
         seen = structs.replace(result, packed=pack(output))
         verdict = patterns.judge_tests(command, seen) if patterns.runs_tests(command) else None
         parsed = _parse(command)
-        if parsed is None or ONLY_ASKS & {*parsed[0], *parsed[3]}:
+        if parsed is None or _only_asks((*parsed[0], *parsed[3])):
             continue
         core, wrapper, variables, arguments, program, folder = parsed
         failed = result.failed or verdict == "tests_failed"
@@ -155,6 +157,10 @@ def runs_of(turns: list[Turn], patterns: Patterns) -> Iterator[Run]:
         )
 
 
+def _only_asks(words: tuple[str, ...]) -> bool:
+    return not ONLY_ASKS.isdisjoint(words) or words[-1] in ASKS_AT_THE_END
+
+
 def said(core: tuple[str, ...]) -> str:
     return " ".join(core)
 
@@ -166,6 +172,14 @@ def printed(text: str) -> str:
         return text
     said = "\n".join(found)
     return said.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
+
+
+def command_core(command: str) -> tuple[str, ...] | None:
+    """The program and its subcommand, without what stands around them; two runs that have the same
+    are variants of each other.
+    """
+    parsed = _parse(command)
+    return None if parsed is None else parsed[0]
 
 
 Parsed = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...], str, str | None]

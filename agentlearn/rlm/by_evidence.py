@@ -9,23 +9,23 @@ pretended to be: the answer is the same for every one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from agentlearn.guard import one_line
 from agentlearn.guard.secrets import redact
-from agentlearn.rewards.draw import Drawn
 from agentlearn.rewards.rules import compiled_rules, load_rules
 from agentlearn.rewards.runs import Run, runs_of
 from agentlearn.rewards.worth import Scored, score_session
 from agentlearn.rlm.citations import Citation
-from agentlearn.rlm.telling import how_telling
+from agentlearn.rlm.telling import Recurring, how_telling
 from agentlearn.sessions.values import Message, Result, Session, Signal
 
 NEAR_TURNS = 40
 NEAR_LINES = 40
 """A failure and its remedy that stand further apart are named as two places."""
-SAID_CHARS = 240
+SAID_CHARS = 200
 COMMAND_CHARS = 160
 VERDICT, REJECTED, UNDONE, FIXED, STOPPED, EDITED, MENDED = 10.0, 9.0, 8.0, 7.0, 5.0, 4.0, 1.0
 
@@ -66,7 +66,12 @@ def shown_in(session: Session) -> Iterator[Shown]:
     """All that speaks for something, in no order."""
     rules = load_rules(None)
     scored = score_session(session, rules, 1.0)
-    runs = list(runs_of(scored.turns, compiled_rules(rules)))
+    patterns = compiled_rules(rules)
+    runs = [
+        Ran(run, patterns.command_of(call) or "")
+        for run in runs_of(scored.turns, patterns)
+        if (call := scored.turns[run.turn].call) is not None
+    ]
     yield from _verdicts(session)
     yield from _rejections(scored)
     yield from _fixes(runs)
@@ -105,49 +110,68 @@ def _reason(result: Result) -> str:
     return ""
 
 
-def _fixes(runs: list[Run]) -> Iterator[Shown]:
-    """A command that failed, and the next of its kind that worked."""
+class Ran(NamedTuple):
+    """A run of a command, and the command as it was typed."""
+
+    run: Run
+    command: str
+
+
+def _fixes(runs: list[Ran]) -> Iterator[Shown]:
+    """A command that failed, and the one like it that worked."""
     told: set[int] = set()
-    for number, run in enumerate(runs):
+    for number, (run, command) in enumerate(runs):
         if not run.failed:
             continue
-        later = (
-            other
-            for other in runs[number + 1 : number + 1 + NEAR_TURNS]
-            if other.turn - run.turn <= NEAR_TURNS and other.core == run.core
-        )
-        worked = next((other for other in later if other.passed), None)
-        if worked is None or worked.call_line in told:
+        later = runs[number + 1 : number + 1 + NEAR_TURNS]
+        worked = _remedy(Ran(run, command), later)
+        if worked is None or worked.run.call_line in told:
             continue
-        told.add(worked.call_line)
-        is_variant = _typed(worked) != _typed(run)
-        text = f"`{_typed(run)}` failed"
-        text += f"; `{_typed(worked)}` worked" if is_variant else " until something was changed"
+        told.add(worked.run.call_line)
+        text = f"`{one_line(command, COMMAND_CHARS)}` failed"
+        is_variant = worked.command != command
+        if is_variant:
+            text += f"; `{one_line(worked.command, COMMAND_CHARS)}` worked"
+        else:
+            text += ", until something was changed"
         weight = FIXED if is_variant else MENDED
-        yield Shown(weight, run.call_line, worked.result_line, "fixed", text)
+        yield Shown(weight, run.call_line, worked.run.result_line, "fixed", text)
 
 
-def _typed(run: Run) -> str:
-    words = (*run.variables, *run.wrapper, *run.core, *run.arguments)
-    return one_line(" ".join(words), COMMAND_CHARS)
+def _remedy(failed: Ran, later: list[Ran]) -> Ran | None:
+    """Of what worked soon after, the command most like the one that failed."""
+    near = [
+        other
+        for other in later
+        if other.run.passed
+        and other.run.turn - failed.run.turn <= NEAR_TURNS
+        and (other.run.core == failed.run.core or failed.command in other.command)
+    ]
+    words = set(failed.command.split())
+
+    def likeness(other: Ran) -> float:
+        others = set(other.command.split())
+        return len(words & others) / len(words | others)
+
+    return max(near, key=likeness, default=None)  # the first of those that are alike
 
 
 def _words(session: Session, scored: Scored) -> Iterator[Shown]:
-    judged: dict[int, Drawn] = {
-        drawn.end: drawn
+    judged = {
+        drawn.end
         for each in scored.drawn
         for drawn in each
         if drawn.source == "person" and drawn.rule == "correction"
     }
     is_first = True
     acted = False
+    before = Recurring()
     for entry in session.entries:
         if type(entry) is not Message:
             acted = True
         elif entry.role == "user":
-            weight = how_telling(entry.text, acted)
-            if entry.line in judged:
-                weight = max(weight, STOPPED)
+            weight = how_telling(entry.text, acted) + 0.5 * (entry.line in judged)
+            weight += before.comes_back(entry.text)
             what = "asked" if is_first else "corrected" if weight >= STOPPED else "said"
             yield Shown(weight, entry.line, entry.line, what, f"“{entry.text}”")
             is_first = acted = False

@@ -20,6 +20,7 @@ from agentlearn.guard.secrets import redact
 from agentlearn.render import Painter
 from agentlearn.rlm.pages import Pages, entry_of
 from agentlearn.sessions.redacted import redacted_entry
+from agentlearn.sessions.values import Entry
 
 SECONDS = 10.0
 MOST_PATTERN = 1000
@@ -85,14 +86,23 @@ def _hits(file: int, unit: str, pattern: str, first: int, last: int, index: byte
         if not first <= line <= last:
             continue
         entry = entry_of(kind, os.pread(file, end - start, start))
-        if found.search(entry.text) is None:
+        if found.search(_tagged(painter, entry)) is None:
             continue
-        tag, text = painter.tagged(redacted_entry(entry))
-        match = found.search(text)
-        if match is not None and tag:
-            low, high = max(0, match.start() - AROUND), match.end() + AROUND
-            around = one_line(redact(text[low : min(high, low + 4 * AROUND)]), 4 * AROUND)
-            yield Hit(line, f"{tag}: {around}")
+        text = _tagged(painter, redacted_entry(entry))
+        if (match := found.search(text)) is not None:
+            yield Hit(line, _around(text, match))
+
+
+def _tagged(painter: Painter, entry: Entry) -> str:
+    return ": ".join(painter.tagged(entry))
+
+
+def _around(text: str, match: re.Match[str]) -> str:
+    """What stands around a match; who speaks is always said."""
+    tag = text[: text.find(":") + 1]
+    low, high = max(0, match.start() - AROUND), match.end() + AROUND
+    around = one_line(redact(text[low : min(high, low + 4 * AROUND)]), 4 * AROUND)
+    return around if low == 0 else f"{tag} …{around}"
 
 
 def main() -> None:

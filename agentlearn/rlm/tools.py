@@ -70,7 +70,8 @@ TOOLS = (
     ),
     _tool(
         "search",
-        "Where a regular expression is found; upper and lower case are the same.",
+        "Where a regular expression is found; upper and lower case are the same. An entry reads as "
+        "`user: …`, `assistant: …`, `tool_call: Bash …`, `tool_result: (error, exit code 1) …`.",
         ["pattern"],
         pattern={"type": "string"},
         first=LINES,
