@@ -54,6 +54,10 @@ INSERT = (
 
 
 ADD_WORDS = "INSERT INTO word (rowid, text) VALUES (?, ?)"
+GATHER_WORDS = "INSERT INTO word (word, rank) VALUES ('hashsize', ?)"
+USUALLY_GATHERED_BYTES, GATHERED_BYTES = 1 << 20, 32 << 20
+"""What FTS5 gathers in memory before it writes a piece of its index. Many small pieces have to be
+merged while they are written, and are all looked into by every search."""
 OF_TOPIC = (
     f"SELECT {', '.join(COLUMNS)} FROM item WHERE topic = ? AND number != ? "
     "ORDER BY confidence DESC LIMIT 10"
@@ -112,8 +116,13 @@ class Base:
 
     def items_of(self, rows: Iterable[Any]) -> list[Item]:
         """Rows as items; a file that came from elsewhere may hold anything in them."""
-        try:
+        with self.told_if_damaged():
             return [item_of(row) for row in rows]
+
+    @contextlib.contextmanager
+    def told_if_damaged(self) -> Iterator[None]:
+        try:
+            yield
         except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
             raise AgentlearnError(f"{self.path} is damaged: {error}") from None
 
@@ -182,11 +191,11 @@ class Base:
             # In the order of their numbers, which is the order that an index is made in.
             ordered = sorted(fresh.items())
             connection.executemany(INSERT, (row_of(item) for _, item in ordered))
-            connection.execute("INSERT INTO word (word, rank) VALUES ('automerge', 0)")
+            connection.execute(GATHER_WORDS, (GATHERED_BYTES,))
             connection.executemany(
                 ADD_WORDS, ((number, indexed(item.text)) for number, item in ordered)
             )
-            connection.execute("INSERT INTO word (word, rank) VALUES ('automerge', 4)")
+            connection.execute(GATHER_WORDS, (USUALLY_GATHERED_BYTES,))
         return new, again
 
     def forget(self, items: Iterable[Item]) -> None:

@@ -10,9 +10,10 @@ All are from 0 to 1, so relevance is, too, and means the same for every kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Any
 
 from msgspec import Struct
 
@@ -20,7 +21,7 @@ from agentlearn.guard.hidden import has_hidden
 from agentlearn.guard.orders import has_order
 from agentlearn.guard.secrets import has_secret
 from agentlearn.knowledge.base import Base
-from agentlearn.knowledge.rows import COLUMNS
+from agentlearn.knowledge.rows import COLUMNS, text_of
 from agentlearn.knowledge.values import CONVENTION, Item, Kind, is_secret_fact
 from agentlearn.knowledge.words import query_words, words_of
 
@@ -30,6 +31,9 @@ CANDIDATES_OF = (
     f"SELECT {', '.join(f'item.{name}' for name in COLUMNS)}, -rank FROM word "
     "JOIN item ON item.number = word.rowid WHERE word MATCH ? ORDER BY rank LIMIT ?"
 )
+HAS_WORD = "SELECT 1 FROM word WHERE word MATCH ? LIMIT 1"
+CONFIDENCE, CREATED, LAST_USED = map(COLUMNS.index, ("confidence", "created", "last_used"))
+Row = tuple[Any, ...]
 MOST_LIKE = 6
 """Words of the base that stand for one that is not in it."""
 LEAST_LIKE = 0.45
@@ -59,12 +63,13 @@ def recall(
     So many words are `enough`: who looks for all words of a conversation finds no item with all.
     """
     wanted = query_words(query[:MOST_QUERY])
-    scored = [one for base in bases for one in _scored(base, wanted, enough)]
-    scored.sort(key=lambda one: (-one[0], one[1].id))
+    scored = [one for base in bases for one in _scored(base, wanted, enough, min_relevance)]
+    scored.sort(key=lambda one: (-one[0], one[1][0]))
     found: list[Found] = []
-    for relevance, item, base in scored:
-        if len(found) == limit or relevance < min_relevance:
+    for relevance, row, base in scored:
+        if len(found) == limit:
             break
+        (item,) = base.items_of([row])
         if (kind is None or item.kind == kind) and holds_in(item, scope) and is_harmless(item):
             found.append(Found(item, relevance, base, _others(base, item)))
     return found
@@ -74,7 +79,11 @@ def best_known(bases: Iterable[Base], limit: int) -> list[Found]:
     """What is surest and most used, where there is nothing to look for yet."""
     now = datetime.now(UTC)
     found = [
-        Found(item, item.confidence * (0.5 + 0.5 * _recency(item, now)), base)
+        Found(
+            item,
+            item.confidence * (0.5 + 0.5 * _recency(item.last_used or item.created, now)),
+            base,
+        )
         for base in bases
         for item in base.items("ORDER BY verified DESC, uses DESC, confidence DESC LIMIT 50")
     ]
@@ -84,9 +93,10 @@ def best_known(bases: Iterable[Base], limit: int) -> list[Found]:
 
 def is_harmless(item: Item) -> bool:
     """A base may have come with a clone, or from an import: what is in it is not trusted."""
-    if item.kind == "fact" and is_secret_fact(item.subject, item.predicate, item.object):
-        return False
-    return is_harmless_text(item.text)
+    if item.kind != "fact":
+        return is_harmless_text(item.text)
+    is_secret = is_secret_fact(item.subject, item.predicate, item.object)
+    return not (is_secret or has_hidden(item.text) or has_order(item.text))
 
 
 @lru_cache(maxsize=4096)
@@ -95,46 +105,44 @@ def is_harmless_text(text: str) -> bool:
 
 
 def _scored(
-    base: Base, wanted: list[str], enough: int | None
-) -> Iterator[tuple[float, Item, Base]]:
+    base: Base, wanted: list[str], enough: int | None, floor: float
+) -> list[tuple[float, Row, Base]]:
     """What has one of the words, by BM25 and then by how many; words that nothing has are looked
     for once more, as parts of others and with typing errors.
     """
     if not wanted:
-        return
+        return []
     weights = {word: (word, 1.0) for word in wanted}
-    candidates = _candidates(base, weights)
-    missing = set(wanted).difference(*(words for _, words, _ in candidates))
-    if more := _like_those(base, missing):
-        weights |= {like: pair for like, pair in more.items() if like not in weights}
+    with base.told_if_damaged():
         candidates = _candidates(base, weights)
-    now = datetime.now(UTC)
-    for item, words, score in candidates:
-        covered = _coverage(words, wanted, weights, enough)
-        yield _relevance(item, covered, score, now), item, base
+        missing = set(wanted).difference(*(words for _, words in candidates))
+        if more := _like_those(base, missing, len(candidates)):
+            weights |= {like: pair for like, pair in more.items() if like not in weights}
+            candidates = _candidates(base, weights)
+        now = datetime.now(UTC)
+        scored = []
+        for row, words in candidates:
+            covered = _coverage(words, wanted, weights, enough)
+            relevance = _relevance(row, covered, floor, now)
+            if relevance >= floor:
+                scored.append((relevance, row, base))
+        return scored
 
 
-def _candidates(
-    base: Base, weights: dict[str, tuple[str, float]]
-) -> list[tuple[Item, set[str], float]]:
-    """The best by BM25, each with its words and its score."""
+def _candidates(base: Base, weights: dict[str, tuple[str, float]]) -> list[tuple[Row, set[str]]]:
+    """The best by BM25 as rows, their score at the end, each with those of the words it has."""
     match = " OR ".join(f'"{word}"' for word in weights)
-    found = []
+    words = set(weights)
     rows = base.rows(CANDIDATES_OF, (match, CANDIDATES))
-    items = base.items_of(row[:-1] for row in rows)
-    for item, row in zip(items, rows, strict=True):
-        found.append((item, set(words_of(item.text)), row[-1] or 0.0))
-    return found
+    return [(row, words.intersection(words_of(text_of(row)))) for row in rows]
 
 
-def _like_those(base: Base, missing: set[str]) -> dict[str, tuple[str, float]]:
+def _like_those(base: Base, missing: set[str], candidates: int) -> dict[str, tuple[str, float]]:
     """For words that the base does not have: those that are like them, and how much."""
-    if not missing:
-        return {}
-    marks = ", ".join("?" * len(missing))
-    rows = base.rows(f"SELECT term FROM vocabulary WHERE term IN ({marks})", list(missing))
+    if candidates == CANDIDATES:  # there may be others, which have them
+        missing = {word for word in missing if not base.rows(HAS_WORD, (f'"{word}"',))}
     found: dict[str, tuple[str, float]] = {}
-    for word in sorted(missing.difference(term for (term,) in rows)):
+    for word in sorted(missing):
         for like, likeness in _alike(base, word):
             found.setdefault(like, (word, likeness))
     return found
@@ -187,16 +195,19 @@ def coverage_of(text: str, wanted: list[str], enough: int) -> float:
     return _coverage(set(words_of(text)), wanted, weights, enough)
 
 
-def _relevance(item: Item, coverage: float, score: float, now: datetime) -> float:
+def _relevance(row: Row, coverage: float, floor: float, now: datetime) -> float:
+    """Recency, which takes longest to work out, is taken as 1 where it cannot matter any more."""
+    score = row[-1] or 0.0
     b = score / (score + 4.0) if score > 0 else 0.0
-    surely = 0.85 + 0.15 * item.confidence
-    lately = 0.95 + 0.05 * _recency(item, now)
-    return min(1.0, coverage * (0.7 + 0.3 * b) * surely * lately)
+    relevance: float = coverage * (0.7 + 0.3 * b) * (0.85 + 0.15 * float(row[CONFIDENCE]))
+    if relevance >= floor:
+        relevance *= 0.95 + 0.05 * _recency(row[LAST_USED] or row[CREATED], now)
+    return min(1.0, relevance)
 
 
-def _recency(item: Item, now: datetime) -> float:
+def _recency(last_used: str, now: datetime) -> float:
     try:
-        last = datetime.fromisoformat(item.last_used or item.created)
+        last = datetime.fromisoformat(str(last_used))
         last = last if last.tzinfo else last.replace(tzinfo=UTC)
     except ValueError:
         return 0.0

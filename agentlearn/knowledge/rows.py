@@ -50,12 +50,20 @@ def number_of(id: str) -> int:
 
 def topic_number(item: Item) -> int | None:
     """A short number for a long text; that two are the same is seen by the text."""
-    return zlib.crc32(item.topic.encode("utf-8", "replace")) if item.topic else None
+    topic = item.topic
+    return zlib.crc32(topic.encode("utf-8", "replace")) if topic else None
+
+
+def text_of(row: Sequence[Any]) -> str:
+    """The text of an item, without making the item of the row: most are looked at only once."""
+    kind, subject, predicate, object = row[1:5]
+    return f"{subject} {predicate} {object}" if kind == "fact" else item_of(row).text
 
 
 def item_of(row: Sequence[Any]) -> Item:
+    """An item of a row, which may have more at its end."""
     (number, kind, subject, predicate, object, body, scope, confidence, source,
-     evidence, created, last_used, uses, verified) = row  # fmt: skip
+     evidence, created, last_used, uses, verified) = row[: len(COLUMNS)]  # fmt: skip
     return Item(
         id=f"{number:012x}",
         kind=kind,

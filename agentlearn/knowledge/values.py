@@ -53,8 +53,8 @@ class Pattern(Struct, frozen=True, forbid_unknown_fields=True):
     occurrences: int = 1
 
 
-class Item(Struct, frozen=True, kw_only=True):
-    """One thing that is known."""
+class Item(Struct, frozen=True, kw_only=True, gc=False):
+    """One thing that is known. No item leads back to itself, so none is searched for cycles."""
 
     id: str
     kind: Kind

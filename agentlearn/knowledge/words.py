@@ -11,6 +11,8 @@ import re
 import unicodedata
 
 WORD = re.compile(r"[^\W_]+")
+SPACED = bytes(code if chr(code).isalnum() else ord(" ") for code in range(128)) + bytes(128)
+"""ASCII with a space for all that is in no word: several times as fast as WORD."""
 PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z\d]+|[A-Z\d]+")
 CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
 STOP_WORDS = frozenset(
@@ -44,13 +46,26 @@ def words_of(text: str) -> list[str]:
 
 def indexed(text: str) -> str:
     """The words of a text with spaces between, as the index gets them."""
-    return " ".join(map(_KNOWN.__getitem__, WORD.findall(text)))
+    return " ".join(map(_KNOWN.__getitem__, _split(text)))
+
+
+def _split(text: str) -> list[str]:
+    if text.isascii():
+        return text.encode().translate(SPACED).decode().split()
+    return WORD.findall(text)
 
 
 def query_words(text: str, most: int = 32) -> list[str]:
     """The words to look for, each once; those that say nothing only if there are no others."""
-    telling = [word for word in WORD.findall(text) if word.lower() not in STOP_WORDS]
-    return list(dict.fromkeys(words_of(" ".join(telling) or text)))[:most]
+    words = _split(text)
+    telling = [word for word in words if word.lower() not in STOP_WORDS] or words
+    return list(dict.fromkeys(form for word in telling for form in _query_forms(word)))[:most]
+
+
+def _query_forms(word: str) -> list[str]:
+    """What a word becomes, without single letters of it: the `i` of `iPhone` is everywhere."""
+    forms = _KNOWN[word].split()
+    return forms[:1] + [part for part in forms[1:] if len(part) > 1 or not part.isascii()]
 
 
 def _forms(word: str) -> list[str]:
