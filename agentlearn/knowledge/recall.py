@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -23,7 +23,7 @@ from agentlearn.guard.secrets import has_secret
 from agentlearn.knowledge.base import Base
 from agentlearn.knowledge.rows import COLUMNS, text_of
 from agentlearn.knowledge.values import CONVENTION, Item, Kind, is_secret_fact
-from agentlearn.knowledge.words import query_words, words_of
+from agentlearn.knowledge.words import beginning_of, query_words, words_of
 
 CANDIDATES = 30
 """So many of the best by BM25 are looked at more closely."""
@@ -115,26 +115,42 @@ def _scored(
     weights = {word: (word, 1.0) for word in wanted}
     with base.told_if_damaged():
         candidates = _candidates(base, weights)
-        missing = set(wanted).difference(*(words for _, words in candidates))
+        missing = {word for word in wanted if not any(one.has(word) for one in candidates)}
         if more := _like_those(base, missing, len(candidates)):
             weights |= {like: pair for like, pair in more.items() if like not in weights}
             candidates = _candidates(base, weights)
         now = datetime.now(UTC)
         scored = []
-        for row, words in candidates:
-            covered = _coverage(words, wanted, weights, enough)
-            relevance = _relevance(row, covered, floor, now)
-            if relevance >= floor:
-                scored.append((relevance, row, base))
-        return scored
+        for row, text, words in candidates:
+            if _relevance(row, _coverage(words, wanted, weights, enough), floor, now) < floor:
+                continue  # most go here: to take all of their words would take longest
+            covered = _coverage(words.intersection(words_of(text)), wanted, weights, enough)
+            scored.append((_relevance(row, covered, floor, now), row, base))
+        return [one for one in scored if one[0] >= floor]
 
 
-def _candidates(base: Base, weights: dict[str, tuple[str, float]]) -> list[tuple[Row, set[str]]]:
-    """The best by BM25 as rows, their score at the end, each with those of the words it has."""
+class Candidate(NamedTuple):
+    row: Row
+    """As in the table, with the score by BM25 at its end."""
+    text: str
+    words: set[str]
+    """Those of the words looked for that it may have, as far as is quickly seen."""
+
+    def has(self, word: str) -> bool:
+        return word in self.words and word in words_of(self.text)
+
+
+def _candidates(base: Base, weights: dict[str, tuple[str, float]]) -> list[Candidate]:
+    """The best by BM25."""
     match = " OR ".join(f'"{word}"' for word in weights)
-    words = set(weights)
-    rows = base.rows(CANDIDATES_OF, (match, CANDIDATES))
-    return [(row, words.intersection(words_of(text_of(row)))) for row in rows]
+    beginnings = [(word, beginning_of(word)) for word in weights]
+    found = []
+    for row in base.rows(CANDIDATES_OF, (match, CANDIDATES)):
+        text = text_of(row)
+        lowered = text.lower() if text.isascii() else None
+        words = {word for word, begins in beginnings if lowered is None or begins in lowered}
+        found.append(Candidate(row, text, words))
+    return found
 
 
 def _like_those(base: Base, missing: set[str], candidates: int) -> dict[str, tuple[str, float]]:
@@ -180,10 +196,12 @@ def _coverage(
     weights: dict[str, tuple[str, float]],
     enough: int | None,
 ) -> float:
+    """Of words that all have a weight."""
     best: dict[str, float] = {}
-    for word in words & weights.keys():
+    for word in words:
         of, likeness = weights[word]
-        best[of] = max(best.get(of, 0.0), likeness)
+        if likeness > best.get(of, 0.0):
+            best[of] = likeness
     return min(1.0, sum(best.values()) / min(len(wanted), enough or len(wanted)))
 
 
@@ -192,7 +210,7 @@ def coverage_of(text: str, wanted: list[str], enough: int) -> float:
     if not wanted:
         return 0.0
     weights = {word: (word, 1.0) for word in wanted}
-    return _coverage(set(words_of(text)), wanted, weights, enough)
+    return _coverage(set(wanted).intersection(words_of(text)), wanted, weights, enough)
 
 
 def _relevance(row: Row, coverage: float, floor: float, now: datetime) -> float:

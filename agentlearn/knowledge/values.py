@@ -165,7 +165,7 @@ def fact(
 def is_secret_fact(subject: str, predicate: str, object: str) -> bool:
     """What no field tells may be told by all of them: `db`, `password`, `hunter2secret99`."""
     forms = (f"{subject} {predicate} {object}", f"{predicate}={object}", f"{subject}={object}")
-    return any(map(has_secret, forms))
+    return has_secret("\n".join(forms)) and any(map(has_secret, forms))
 
 
 def procedure(value: Procedure, **more: Any) -> Item:

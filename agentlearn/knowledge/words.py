@@ -102,6 +102,13 @@ def _without_marks(word: str) -> str:
     return "".join(char for char in parts if not unicodedata.combining(char))
 
 
+def beginning_of(word: str) -> str:
+    """What an ASCII text in lower case has in it if the word is one of its words: a stem is how
+    the word begins, but for the `y` of what ended in `ies`.
+    """
+    return word.removesuffix("y")
+
+
 def stem(word: str) -> str:
     """A word without its ending, as far as that is plain to see."""
     if len(word) < 4 or not word.isascii():
