@@ -112,7 +112,7 @@ def _given(
         )
     from agentlearn.knowledge.portable import items_in
 
-    return list(items_in(sys.stdin.buffer))
+    return list(items_in(sys.stdin.buffer, refuse_orders=True))
 
 
 def _read(name: str, kind: Any) -> Any:
