@@ -25,6 +25,8 @@ from agentlearn.knowledge.words import indexed
 
 VERSION = 1
 BUSY_SECONDS = 10.0
+CACHE_KB = 16_000
+"""BM25 asks for the length of every text that has a word: they should stay in memory."""
 SCHEMA = """
 CREATE TABLE item (
     number INTEGER PRIMARY KEY,  -- the id, as a number
@@ -55,6 +57,7 @@ INSERT = (
 
 ADD_WORDS = "INSERT INTO word (rowid, text) VALUES (?, ?)"
 GATHER_WORDS = "INSERT INTO word (word, rank) VALUES ('hashsize', ?)"
+AT_A_TIME = 10_000
 USUALLY_GATHERED_BYTES, GATHERED_BYTES = 1 << 20, 32 << 20
 """What FTS5 gathers in memory before it writes a piece of its index. Many small pieces have to be
 merged while they are written, and are all looked into by every search."""
@@ -188,14 +191,7 @@ class Base:
                 else:
                     new += 1
                     fresh[number] = item
-            # In the order of their numbers, which is the order that an index is made in.
-            ordered = sorted(fresh.items())
-            connection.executemany(INSERT, (row_of(item) for _, item in ordered))
-            connection.execute(GATHER_WORDS, (GATHERED_BYTES,))
-            connection.executemany(
-                ADD_WORDS, ((number, indexed(item.text)) for number, item in ordered)
-            )
-            connection.execute(GATHER_WORDS, (USUALLY_GATHERED_BYTES,))
+            self._insert_all(connection, fresh)
         return new, again
 
     def forget(self, items: Iterable[Item]) -> None:
@@ -230,6 +226,18 @@ class Base:
     def _insert(self, connection: sqlite3.Connection, item: Item) -> None:
         connection.execute(INSERT, row_of(item))
         self._add_words(connection, item)
+
+    def _insert_all(self, connection: sqlite3.Connection, fresh: dict[int, Item]) -> None:
+        # In the order of their numbers, which is the order that an index is made in; many at a
+        # time, since SQLite and Python in turn for each row would take a quarter longer.
+        numbers = sorted(fresh)
+        connection.execute(GATHER_WORDS, (GATHERED_BYTES,))
+        for start in range(0, len(numbers), AT_A_TIME):
+            some = [(number, fresh[number]) for number in numbers[start : start + AT_A_TIME]]
+            connection.executemany(INSERT, [row_of(item) for _, item in some])
+            words = [(number, indexed(item.text)) for number, item in some]
+            connection.executemany(ADD_WORDS, words)
+        connection.execute(GATHER_WORDS, (USUALLY_GATHERED_BYTES,))
 
     def _update(self, connection: sqlite3.Connection, known: Item, item: Item) -> None:
         names = ", ".join(f"{name} = ?" for name in COLUMNS)
@@ -297,6 +305,7 @@ class Base:
         if not is_ready:
             connection.close()
             raise NothingYet
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
         self._connection = connection
         return connection
 

@@ -25,8 +25,8 @@ from agentlearn.knowledge.rows import COLUMNS, text_of
 from agentlearn.knowledge.values import CONVENTION, Item, Kind, is_secret_fact
 from agentlearn.knowledge.words import beginning_of, query_words, words_of
 
-CANDIDATES = 30
-"""So many of the best by BM25 are looked at more closely."""
+CANDIDATES = 20
+"""So many of the best by BM25 are looked at more closely; with more, the fixtures do no better."""
 CANDIDATES_OF = (
     f"SELECT {', '.join(f'item.{name}' for name in COLUMNS)}, -rank FROM word "
     "JOIN item ON item.number = word.rowid WHERE word MATCH ? ORDER BY rank LIMIT ?"
