@@ -265,6 +265,7 @@ def bench_start() -> None:
 KNOWLEDGE = """
 import json, random, sqlite3, sys, time
 from pathlib import Path
+from statistics import median
 from agentlearn.knowledge.base import Base
 from agentlearn.knowledge.portable import items_in, line_of
 from agentlearn.knowledge.recall import recall
@@ -312,16 +313,17 @@ query = "SELECT rowid, rank FROM w WHERE w MATCH ? ORDER BY rank LIMIT 5"
 match = lambda text: " OR ".join(f'"{word}"' for word in text.replace('"', "").split())
 other = BM25Okapi([text.split() for (text,) in texts])
 taken = []
-for _ in range(7):
+for _ in range(40):
     # Others in each round: nobody asks the same twice, and nothing may have been kept from before.
-    queries = [" ".join(chance.choices(words, k=3)) for _ in range(300)]
-    few = queries[:3]
+    queries = [" ".join(chance.choices(words, k=3)) for _ in range(60)]
+    few = queries[:1]
     taken.append((took(lambda: [plain.execute(query, (match(q),)).fetchall() for q in queries]),
                   took(lambda: [recall([base], q) for q in queries]),
-                  took(lambda: [other.get_top_n(q.split(), texts, 5) for q in few]) * 100))
-asked, recalled, ranked = (min(each) / 300 * 1000 for each in zip(*taken))
-print(f"  recall {recalled:.2f} ms, plain FTS5 {asked:.2f} ms: {recalled / asked:.1f} times; "
-      f"rank-bm25 {ranked:.0f} ms")
+                  took(lambda: [other.get_top_n(q.split(), texts, 5) for q in few]) * 60))
+asked, recalled, ranked = (median(each) / 60 * 1000 for each in zip(*taken))
+times = median(ours / theirs for theirs, ours, _ in taken)
+print(f"  recall {recalled:.2f} ms, plain FTS5 {asked:.2f} ms: {times:.1f} times; "
+      f"rank-bm25 {ranked:.0f} ms (medians of {len(taken)} rounds in turn)")
 """
 
 
