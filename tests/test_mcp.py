@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +20,7 @@ from agentlearn.knowledge.base import Base
 from agentlearn.knowledge.tools import KnowledgeTools
 from agentlearn.store.places import project_places
 from agentlearn.store.store import Store
-from tests.commands import call
+from tests.commands import call, started
 from tests.stores import make_note, make_skill
 
 
@@ -149,3 +154,149 @@ def test_two_clients_at_once(project: Path):
     stored = anyio.run(both)
     assert len(stored) == 20 and all(text.startswith("Stored fact: ") for text in stored)
     assert len(call("knowledge", "export").stdout.splitlines()) == 20
+
+
+HELLO = {"id": 1, "method": "initialize", "params": {
+    "protocolVersion": "2025-06-18", "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"}}}  # fmt: skip
+READY = {"method": "notifications/initialized"}
+
+
+def asking(id: int, query: str = "uv") -> dict[str, Any]:
+    given = {"name": "recall_knowledge", "arguments": {"query": query}}
+    return {"id": id, "method": "tools/call", "params": given}
+
+
+def lines(*messages: dict[str, Any] | bytes) -> bytes:
+    """Messages as a client sends them; bytes go as they are."""
+    sent = [
+        each if isinstance(each, bytes) else json.dumps({"jsonrpc": "2.0", **each}).encode()
+        for each in messages
+    ]
+    return b"\n".join(sent) + b"\n"
+
+
+def answers(out: bytes) -> dict[int, dict[str, Any]]:
+    found = [json.loads(line) for line in out.splitlines()]
+    assert all(each["jsonrpc"] == "2.0" for each in found)
+    by_id = {each["id"]: each for each in found}
+    assert len(by_id) == len(found), "an answer came twice"
+    return by_id
+
+
+def test_every_request_is_answered_although_stdin_ends_at_once(project: Path):
+    done = started("mcp", input=lines(HELLO, READY, *(asking(id) for id in range(2, 102))))
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert set(answers(done.stdout)) == set(range(1, 102))
+
+
+def test_an_answer_that_takes_its_time_is_waited_for_after_the_end_of_stdin(project: Path):
+    call("remember", "uv", "is_used_for", "installs")
+    hold = "import sqlite3, sys, time; base = sqlite3.connect(sys.argv[1]); " \
+        "base.execute('BEGIN EXCLUSIVE'); print(flush=True); time.sleep(1.5)"  # fmt: skip
+    base = project / ".agentlearn" / "knowledge.db"
+    holder = subprocess.Popen([sys.executable, "-c", hold, base], stdout=subprocess.PIPE)
+    with holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        given = {"subject": "make", "predicate": "runs", "object": "the tests"}
+        storing = {"id": 2, "method": "tools/call",
+                   "params": {"name": "store_knowledge", "arguments": given}}  # fmt: skip
+        done = started("mcp", input=lines(HELLO, READY, storing))
+    assert "Stored fact: make runs" in json.dumps(answers(done.stdout)[2])
+
+
+def test_what_is_cancelled_or_cut_off_is_not_waited_for(project: Path):
+    cancelled = {"method": "notifications/cancelled", "params": {"requestId": 2}}
+    cut = lines(asking(3))[:-20]
+    done = started("mcp", input=lines(HELLO, READY, asking(2), cancelled) + cut)
+    assert done.returncode == 0 and set(answers(done.stdout)) <= {1, 2}
+
+
+def test_nonsense_is_skipped_and_told_once(project: Path):
+    nonsense = [b"garbage", b"\xff\xfe\x00", b"[]", b'{"a": 1}', b"", b"[" * 100_000, b"NaN"]
+    unknown = {"id": 2, "method": "no/such"}
+    wrong = {"id": 3, "method": "tools/call", "params": {"name": 7}}
+    elsewhere = {"id": 4, "method": "resources/read", "params": {"uri": "agentlearn://x"}}
+    long = asking(5, "x" * 5_000_000)
+    done = started("mcp", input=lines(*nonsense, HELLO, READY, unknown, wrong, elsewhere, long))
+    assert (done.returncode, done.stderr.count(b"\n")) == (0, 1)
+    assert b"skipped" in done.stderr
+    found = answers(done.stdout)
+    assert [found[id]["error"]["code"] for id in (2, 3, 4)] == [-32601, -32602, -32602]
+    assert "result" in found[5]
+
+
+@contextmanager
+def server() -> Iterator[subprocess.Popen[bytes]]:
+    """A server that has answered once."""
+    command = [sys.executable, "-m", "agentlearn", "mcp"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        try:
+            assert process.stdin and process.stdout
+            process.stdin.write(lines(HELLO, READY))
+            process.stdin.flush()
+            assert process.stdout.readline()
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "says"),
+    [
+        (signal.SIGINT, 130, b"interrupted\n"),
+        (signal.SIGTERM, 143, b""),
+        (signal.SIGHUP, 129, b""),
+    ],
+)
+def test_a_server_that_waits_for_its_client_ends_when_it_is_asked_to(
+    project: Path, number: int, code: int, says: bytes
+):
+    with server() as process:
+        process.send_signal(number)
+        assert process.wait(10) == code
+        assert process.stderr is not None and process.stderr.read() == says
+
+
+def test_a_client_that_reads_no_more_ends_the_server(project: Path):
+    with server() as process:
+        assert process.stdin and process.stdout and process.stderr
+        process.stdout.close()
+        process.stdin.write(lines(asking(2)))
+        process.stdin.flush()
+        assert process.wait(10) == 0
+        assert process.stderr.read() == b""
+
+
+def test_a_client_that_goes_away_ends_the_server(project: Path):
+    with server() as process:
+        assert process.stdin and process.stdout and process.stderr
+        process.stdout.close()
+        process.stdin.close()
+        assert process.wait(10) == 0
+        assert process.stderr.read() == b""
+
+
+def test_a_client_that_does_not_read_its_answers_can_end_the_server(project: Path):
+    """The pipe is full: the server stands still until it is asked to end."""
+    with server() as process:
+        assert process.stdin is not None
+        many = [{"id": id, "method": "tools/list"} for id in range(2, 200)]
+        process.stdin.write(lines(*many))
+        process.stdin.flush()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 143
+
+
+def test_streams_that_are_closed_or_full_are_told(project: Path):
+    command = f"{sys.executable} -m agentlearn mcp"
+    closed = subprocess.run(["bash", "-c", f"{command} <&-"], capture_output=True, check=False)
+    assert (closed.returncode, closed.stderr) == (
+        2, b"error: stdin is closed: there is nobody to serve\n")  # fmt: skip
+    full = subprocess.run(
+        ["bash", "-c", f"{command} >/dev/full"],
+        input=lines(HELLO), capture_output=True, check=False,
+    )  # fmt: skip
+    assert full.returncode == 1 and full.stderr.startswith(b"error: cannot write the result: ")

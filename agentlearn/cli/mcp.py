@@ -1,14 +1,18 @@
 """A Model Context Protocol server over stdio: recall and store knowledge, read skills and memory.
 
 For any agent that speaks MCP; needs the extra agentlearn[mcp]. It serves the project of the folder
-it is started in.
+it is started in, and ends when its client closes stdin or goes away: every request that was read
+whole is answered first.
 """
 
 from __future__ import annotations
 
 import sys
 
-from agentlearn.errors import AgentlearnError
+import typer
+
+from agentlearn.cli.app import INTERRUPTED
+from agentlearn.errors import AgentlearnError, BadInput
 
 
 def main() -> None:
@@ -20,6 +24,11 @@ def main() -> None:
         raise AgentlearnError(
             "agentlearn mcp needs the package mcp", "pip install 'agentlearn[mcp]'"
         ) from None
+    if sys.stdin is None:
+        raise BadInput("stdin is closed: there is nobody to serve")
     if sys.stdin.isatty():
         print("note: this speaks MCP on stdin and stdout; Ctrl-C ends it", file=sys.stderr)
-    serve()
+    code = serve()
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    raise typer.Exit(code)

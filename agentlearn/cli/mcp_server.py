@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import anyio
-from mcp import types
+from mcp import MCPError, types
 from mcp.server import Server
-from mcp.server.stdio import stdio_server
 
 from agentlearn import __version__
 from agentlearn.cli.bases import base_to_write, both_bases, scope_of
+from agentlearn.cli.mcp_pipes import in_thread, on_stdio
 from agentlearn.cli.stores import open_store
+from agentlearn.errors import AgentlearnError
 from agentlearn.guard import plain
 from agentlearn.knowledge.tools import KnowledgeTools
 from agentlearn.store.memory import TARGETS, memory_path
 from agentlearn.store.shelf import Desk
 
 MARKDOWN = "text/markdown"
+AT_ONCE = anyio.CapacityLimiter(8)
 
 
 def tools() -> KnowledgeTools:
@@ -35,7 +38,8 @@ async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
 
 async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
     # In a thread: a base that is in use is waited for, and others must not wait with it.
-    text, is_error = await anyio.to_thread.run_sync(tools().call, params.name, params.arguments)
+    async with AT_ONCE:
+        text, is_error = await in_thread(partial(tools().call, params.name, params.arguments))
     content = types.TextContent(type="text", text=text)
     return types.CallToolResult(content=[content], is_error=is_error)
 
@@ -52,10 +56,18 @@ def resources() -> dict[str, tuple[str, str]]:
     return found
 
 
+def offered() -> dict[str, tuple[str, str]]:
+    """The resources; what is wrong with the store is told to the client in a sentence."""
+    try:
+        return resources()
+    except AgentlearnError as error:
+        raise MCPError(types.INTERNAL_ERROR, error.message) from None
+
+
 async def list_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
     listed = [
         types.Resource(uri=uri, name=name, mime_type=MARKDOWN)
-        for uri, (name, _) in resources().items()
+        for uri, (name, _) in offered().items()
     ]
     return types.ListResourcesResult(resources=listed)
 
@@ -63,14 +75,15 @@ async def list_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
 async def read_resource(
     ctx: Any, params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    found = resources().get(str(params.uri))
+    found = offered().get(str(params.uri))
     if found is None:
-        raise ValueError(f"there is no {plain(str(params.uri))[:200]}")
+        raise MCPError(types.INVALID_PARAMS, f"there is no {plain(str(params.uri))[:200]}")
     content = types.TextResourceContents(uri=params.uri, mime_type=MARKDOWN, text=plain(found[1]))
     return types.ReadResourceResult(contents=[content])
 
 
-def serve() -> None:
+def serve() -> int:
+    """Serve until the client ends it, or somebody else does; the exit code."""
     server = Server(
         "agentlearn",
         version=__version__,
@@ -80,8 +93,8 @@ def serve() -> None:
         on_read_resource=read_resource,
     )
 
-    async def run() -> None:
-        async with stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+    async def run() -> int:
+        options = server.create_initialization_options()
+        return await on_stdio(lambda reading, writing: server.run(reading, writing, options))
 
-    anyio.run(run)
+    return anyio.run(run)
