@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 
 from agentlearn.knowledge.context import BEGIN, END, search_words, with_block, words_in
 from agentlearn.sessions.values import Message, Result, pack
+from agentlearn.store.hook_log import MOST_BYTES
+from agentlearn.store.hook_log import note as note_in_log
 from agentlearn.store.places import project_places
 from agentlearn.store.store import Store
 from tests.commands import HEAD, call, json_of
@@ -128,6 +131,73 @@ def test_a_session_starts_with_what_is_known_best(project: Path, tmp_path: Path)
     assert "two approvals" in context["additionalContext"]
 
 
+def at_start(project: Path, **more: Any) -> list[str]:
+    """The lines of what a session is told when it starts."""
+    given = {"cwd": str(project), "hook_event_name": "SessionStart", "source": "startup", **more}
+    out = hook("session-start", given).stdout
+    if not out:
+        return []
+    return json.loads(out)["hookSpecificOutput"]["additionalContext"].splitlines()[2:-1]
+
+
+@pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact"])
+def test_a_session_that_goes_on_is_told_again(project: Path, source: str):
+    assert len(at_start(project, source=source)) == 3
+
+
+def test_notes_come_first_and_as_they_stand_in_the_memory(project: Path):
+    make_note(Store(project_places(project)), "Ask before a release.")
+    assert [line.split("] ")[1] for line in at_start(project)][:2] == [
+        "The invoice export needs the currency table.",
+        "Ask before a release.",
+    ]
+
+
+def test_an_agent_that_reads_the_memory_itself_is_not_told_its_notes_again(project: Path):
+    note = "The invoice export needs the currency table."
+    call("remember", "project", "learned", note)
+    call("init", "--agent", "claude")
+    claude, codex = ("/home/me/.claude/projects/p/s.jsonl", "/home/me/.codex/sessions/s.jsonl")
+    for told in (at_start(project), at_start(project, transcript_path=claude)):
+        assert [line.split(",")[0] for line in told] == ["- [knowledge/fact"] * 2
+        assert note not in "\n".join(told)
+    assert note in at_start(project, transcript_path=codex)[0]
+
+
+def test_what_only_the_person_keeps_is_told_although_the_agent_reads_the_memory(
+    project: Path, own_home: Path
+):
+    mine = own_home / "agentlearn" / "memory" / "USER.md"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("# Memory: the person\n\n- I like short answers.\n")
+    call("init", "--agent", "codex")
+    assert at_start(project)[0] == "- [memory, relevance=1.00] I like short answers."
+
+
+@pytest.mark.parametrize("said", [
+    "The invoice export needs the currency table.",
+    "the invoice export  needs the currency table",
+    "(seen) The invoice export needs the currency table.",
+])  # fmt: skip
+def test_a_fact_that_says_what_a_note_says_is_left_out_before_the_limit(project: Path, said: str):
+    for number in range(3):
+        call("remember", f"project {number}", "learned", said, "--confidence", "1")
+    call("remember", "invoice", "export", "runs at night")
+    (project / "agentlearn.toml").write_text("max_context_items = 2\n")
+    question = "the invoice export and its currency table"
+    path = session(project / "s.jsonl", ("user", question))
+    asked = json.loads(hook("user-prompt", {"prompt": question}).stdout)["hookSpecificOutput"]
+    start = "\n".join(at_start(project))
+    for told in (call("inject", path).stdout, asked["additionalContext"], start):
+        assert told.count("needs the currency table") == 1
+        assert told.count("- [knowledge/fact") == 2
+
+
+def test_what_both_bases_know_is_told_once(project: Path):
+    call("remember", "deploy", "needs", "two approvals", "--user")
+    assert "\n".join(at_start(project)).count("two approvals") == 1
+
+
 @pytest.mark.parametrize("given", ["", "{", "[]", '{"cwd": 7, "prompt": 7}', '{"prompt": null}',
                                    '{"transcript_path": "/nowhere"}', "\x00"])  # fmt: skip
 @pytest.mark.parametrize("event", ["session-start", "user-prompt", "session-end"])
@@ -146,17 +216,78 @@ def test_an_unknown_event_is_told(project: Path):
     assert "none of session-start" in call("hook", "lunch", stdin="{}").stderr
 
 
-def test_the_end_of_a_session_starts_its_review_and_does_not_wait(project: Path):
-    path = lines_file(project / "s1.jsonl", session_lines())
+def session_ends(project: Path, path: Path) -> None:
+    """As an agent calls it, in a process of its own."""
     given = json.dumps({"cwd": str(project), "transcript_path": str(path)})
     done = subprocess.run(
         [sys.executable, "-m", "agentlearn", "hook", "session-end"],
-        input=given, text=True, capture_output=True, check=True,
+        input=given, text=True, capture_output=True, check=True, timeout=30,
     )  # fmt: skip
     assert done.stdout == "" and done.stderr == ""
-    memory = project / ".agentlearn" / "memory" / "MEMORY.md"
+
+
+def once(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so: what runs in the background takes its time."""
     until = time.monotonic() + 30
-    while "make test" not in memory.read_text():
+    while not is_so():
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+def log_of(project: Path) -> str:
+    path = project / ".agentlearn" / "hook.log"
+    return path.read_text() if path.is_file() else ""
+
+
+def test_the_end_of_a_session_starts_its_review_and_does_not_wait(project: Path):
+    session_ends(project, lines_file(project / "s1.jsonl", session_lines()))
+    once(lambda: "reviewed 1 of 1 sessions: 1 change made" in log_of(project))
+    memory = project / ".agentlearn" / "memory" / "MEMORY.md"
     assert WISH.split(";")[0].split(" ", 1)[1] in memory.read_text()
+
+
+def test_the_log_says_why_nothing_was_learned_and_is_no_matter_of_git(project: Path):
+    subprocess.run(["git", "init", "-q"], check=True)
+    session_ends(project, session(project / "quiet.jsonl", ("user", "hello")))
+    once(lambda: "too few tool calls" in log_of(project))
+    assert f" session-end {project / 'quiet.jsonl'}\n" in log_of(project)
+    git = subprocess.run(["git", "status", "--porcelain", "-uall"], capture_output=True, check=True)
+    assert b"hook.log" not in git.stdout
+    assert (project / ".agentlearn" / "hook.log").stat().st_mode & 0o077 == 0
+
+
+def test_the_log_says_why_a_review_could_not_be_made(project: Path):
+    (project / "agentlearn.toml").write_text('reviewer = "model"\n[hooks]\nreviewer = "model"\n')
+    session_ends(project, lines_file(project / "s1.jsonl", session_lines()))
+    once(lambda: "--reviewer model needs the name of one" in log_of(project))
+    assert "s1.jsonl, exit 2\n" in log_of(project)
+
+
+def test_what_goes_wrong_in_a_hook_is_in_the_log(project: Path):
+    hook("session-end", {"transcript_path": "/nowhere"})
+    assert log_of(project).endswith(" session-end\nthere is no transcript to review\n")
+
+
+def test_the_log_holds_no_secret_and_starts_anew_when_it_is_full(project: Path):
+    places = project_places(project)
+    key = "sk-proj-" + "aB3" * 14
+    for number in range(100):
+        note_in_log(places, "session-end", f"error: number {number}\n{'x' * 5000}")
+    note_in_log(places, "session-end", f"error: OPENAI_API_KEY={key} was refused\x1b[31m")
+    text = log_of(project)
+    assert key not in text and "[secret: " in text and "\x1b" not in text
+    assert len(text) <= MOST_BYTES and "number 99" in text and "number 0\n" not in text
+
+
+def test_the_log_is_not_written_through_a_link(project: Path, tmp_path: Path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("mine")
+    (project / ".agentlearn" / "hook.log").symlink_to(elsewhere)
+    assert "no transcript" in hook("session-end", {}).stderr
+    assert elsewhere.read_text() == "mine"
+
+
+def test_a_hook_makes_no_store_where_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    hook("session-end", {"cwd": str(tmp_path)})
+    assert not (tmp_path / ".agentlearn").exists()

@@ -15,6 +15,7 @@ from agentlearn.knowledge.tools import KnowledgeTools
 from agentlearn.knowledge.values import Item
 from agentlearn.store.memory import TARGETS, memory_path, notes_of
 from agentlearn.store.places import OWN, user_places
+from agentlearn.store.store import Store
 
 FILE = "knowledge.db"
 
@@ -56,14 +57,12 @@ def known_context(words: list[str]) -> str:
 
 def memory_notes() -> list[str]:
     """The notes of the project's memory and of the person's own, each once."""
-    stores = [open_store(), open_store(user=True)]
-    texts = [
-        note.text
-        for store in stores
-        for target in TARGETS
-        for note in notes_of(store.read(memory_path(target)))
-    ]
-    return list(dict.fromkeys(texts))
+    return list(dict.fromkeys([*notes_in(open_store()), *notes_in(open_store(user=True))]))
+
+
+def notes_in(store: Store) -> list[str]:
+    """The notes of a memory, as they stand in it."""
+    return [note.text for target in TARGETS for note in notes_of(store.read(memory_path(target)))]
 
 
 def scope_of(directory: str | None) -> str:

@@ -1,27 +1,34 @@
 """What agents call at their hooks: Claude Code, Codex and Gemini CLI.
 
-Reads the JSON that the agent gives on stdin. session-start and user-prompt print the context for
-the agent as JSON; session-end starts a review of the transcript in the background and prints
-nothing. A hook never fails its agent: what goes wrong is told on stderr, and the exit code is 0.
+Reads the JSON that the agent gives on stdin. session-start prints, as JSON, the notes in the order
+of the memory (but none that the agent reads by itself, through the line that init adds to its
+instructions) and then the knowledge that was used most and is surest; user-prompt prints what bears
+on the prompt; each at most max_context_items of both. session-end starts a review of the transcript
+in the background and prints nothing. A hook never fails its agent: what goes wrong, and what the
+review says, is told in .agentlearn/hook.log, and the exit code is 0.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
 import typer
 
-from agentlearn.cli.bases import both_bases, known_context, memory_notes
-from agentlearn.config import Settings, resolve
+from agentlearn.cli.bases import both_bases, known_context, notes_in
+from agentlearn.cli.stores import open_store
+from agentlearn.config import resolve
 from agentlearn.errors import BadInput
 from agentlearn.guard import one_sentence
-from agentlearn.knowledge.context import block_of, first_notes, words_in
+from agentlearn.knowledge.context import block_of, first_notes, untold, words_in
 from agentlearn.knowledge.recall import best_known
+from agentlearn.store.hooks import HOOKS
+from agentlearn.store.setup import reads_memory
 
 EVENTS = {
     "session-start": "SessionStart",
@@ -46,11 +53,18 @@ def main(
             output = {"hookEventName": told, "additionalContext": block}
             print(orjson.dumps({"hookSpecificOutput": output}).decode())
     except Exception as error:
-        said = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
-        print(
-            f"agentlearn hook {one_sentence(event)[:40]}: {one_sentence(str(said))[:500]}",
-            file=sys.stderr,
-        )
+        _tell(one_sentence(event)[:40], error)
+
+
+def _tell(event: str, error: Exception) -> None:
+    """On stderr, and where a person finds it when the agent shows it to nobody."""
+    from agentlearn.store.hook_log import note
+
+    said = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
+    sentence = one_sentence(str(said))[:500]
+    print(f"agentlearn hook {event}: {sentence}", file=sys.stderr)
+    with contextlib.suppress(Exception):  # a project that has no store, or a broken one
+        note(open_store().places, event, sentence)
 
 
 def _given() -> dict[str, Any]:
@@ -67,30 +81,33 @@ def _given() -> dict[str, Any]:
 
 def _context(event: str, given: dict[str, Any]) -> str:
     if event != "user-prompt":
-        return _at_the_start(resolve())
+        return _at_the_start(_agents(given.get("transcript_path")))
     prompt = given.get("prompt")
     return known_context(words_in(prompt)) if isinstance(prompt, str) else ""
 
 
-def _at_the_start(settings: Settings) -> str:
-    """Nothing was said yet: what is known best."""
-    most = settings.max_context_items
-    return block_of(first_notes(memory_notes(), most), best_known(both_bases(), most))
+def _agents(transcript: Any) -> list[str]:
+    """Who calls, by where it keeps its transcripts; all that it may be if that does not tell."""
+    parts = Path(transcript).parts if isinstance(transcript, str) else ()
+    return [name for name in HOOKS if f".{name}" in parts] or list(HOOKS)
+
+
+def _at_the_start(agents: list[str]) -> str:
+    """Nothing was said yet that could be looked for: the notes, and what is known best."""
+    store, most = open_store(), resolve().max_context_items
+    notes = notes_in(store)
+    read = notes if any(reads_memory(store.places, name) for name in agents) else []
+    others = dict.fromkeys([*notes, *notes_in(open_store(user=True))])
+    shown = first_notes([note for note in others if note not in read], most)
+    told = [*read, *(note.text for note in shown)]
+    return block_of(shown, untold(partial(best_known, both_bases()), told, most))
 
 
 def _review(given: dict[str, Any]) -> None:
     """Start the review and go: the agent is not kept waiting."""
+    from agentlearn.cli.hook_review import start
+
     path = given.get("transcript_path")
     if not isinstance(path, str) or not Path(path).is_file():
         raise BadInput("there is no transcript to review")
-    settings = resolve()
-    command = [sys.executable, "-m", "agentlearn", "review", path]
-    if settings.hooks_reviewer == "rules":
-        command += ["--reviewer", "rules"]
-    subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    start(str(Path(path).absolute()), by_rules=resolve().hooks_reviewer == "rules")

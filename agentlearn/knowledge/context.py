@@ -8,7 +8,7 @@ harmless gets into it; put into a text a second time, it takes its own place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -67,8 +67,10 @@ def context_for(
     query = " ".join(words)
     if not query:
         return ""
-    found = recall(bases, query, most, floor, enough=ENOUGH)
-    return block_of(relevant_notes(query, notes, floor, most), found)
+    shown = relevant_notes(query, notes, floor, most)
+    told = [note.text for note in shown]
+    found = untold(lambda limit: recall(bases, query, limit, floor, enough=ENOUGH), told, most)
+    return block_of(shown, found)
 
 
 def relevant_notes(query: str, notes: Iterable[str], floor: float, most: int) -> list[Noted]:
@@ -82,6 +84,31 @@ def relevant_notes(query: str, notes: Iterable[str], floor: float, most: int) ->
 def first_notes(notes: Iterable[str], most: int) -> list[Noted]:
     """The notes themselves, where nothing was said yet that they could be held against."""
     return [Noted(text, 1.0) for text in notes if is_harmless_text(text)][:most]
+
+
+def untold(ask: Callable[[int], list[Found]], told: Iterable[str], most: int) -> list[Found]:
+    """So many of the best that say something new; `ask` gives as many as there are up to a limit.
+
+    A review keeps what it notes as a fact, too: a block shall not say it twice.
+    """
+    limit = most
+    while True:
+        found = ask(limit)
+        said = {_key(text) for text in told}
+        new = []
+        for one in found:
+            keys = {_key(one.item.text), _key(one.item.object or one.item.text)}
+            if not keys & said:
+                new.append(one)
+                said.add(_key(one.item.text))
+        if len(new) >= most or len(found) < limit:
+            return new[:most]
+        limit *= 2
+
+
+def _key(text: str) -> str:
+    """The same for texts that differ in case, white space, their last dot and the mark (seen)."""
+    return " ".join(text.removeprefix("(seen) ").casefold().split()).rstrip(".! ")
 
 
 def block_of(notes: list[Noted], found: list[Found]) -> str:

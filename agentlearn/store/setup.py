@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from agentlearn.errors import BadInput
+from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.store import files
 from agentlearn.store.agents import AGENTS, MEMORY, Agent, line_for
 from agentlearn.store.files import Folder
@@ -128,6 +128,14 @@ def _instruct(places: Places, agent: Agent, told: set[str]) -> list[Step]:
         # Without a file of its own, the agent reads the other one: it must not lose that.
         lines = [f"@{other}", "", *lines] if lines else [f"@{other}"]
     return [Step("add", path, with_lines(before, lines), lines[-1])]
+
+
+def reads_memory(places: Places, name: str) -> bool:
+    """Whether an agent reads the memory by itself, through the line that stands there for it."""
+    try:
+        return all(step.is_done for step in _instruct(places, AGENTS[name], set()))
+    except AgentlearnError:  # what cannot be read or leads elsewhere is no line of ours
+        return False
 
 
 def _names_memory(places: Places, name: str) -> bool:
