@@ -241,12 +241,67 @@ def test_hooks_do_not_disturb_what_is_there(project: Path) -> None:
     assert path.read_text() == text
 
 
-@pytest.mark.parametrize("text", ["{ // mine\n}", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
+STYLES = {
+    "two spaces": '{\n  "model": "x",\n  "allow": ["a", "b"]\n}\n',
+    "four, and no last line end": '{\n    "n": 1e5,\n    "deep": {"a": {}}\n}',
+    "tabs": '{\n\t"\\u00e4": 1.50\n}\n',
+    "windows": '{\r\n  "a": 1\r\n}\r\n',
+    "one line": '{"a": [1, 2], "b": null}\n',
+    "nothing": "{}\n",
+    "others between": '{\n  "hooks": {\n    "Stop": [ {"hooks": []} ],\n    "Z": []\n  }\n}\n',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", STYLES.values(), ids=STYLES)
+def test_settings_keep_their_look(project: Path, text: str) -> None:
+    path = project / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_bytes(text.encode())
+    call("init", "--agent", "claude", "--hooks")
+    hooked = path.read_bytes().decode()
+    kept = [line.rstrip(",") for line in text.splitlines() if line not in ("{}", "{", "}")]
+    if "\n" in text.strip():
+        assert [line for line in kept if line not in hooked] == []
+        assert hooked.count("\r") == (hooked.count("\n") if "\r" in text else 0)
+        assert "\n\t\t\t{" in hooked if "\t" in text else "\t" not in hooked
+    settings = json.loads(hooked)
+    before = json.loads(text)
+    assert list(settings) == [*before, *([] if "hooks" in before else ["hooks"])]
+    call("init", "--agent", "claude", "--hooks", "--remove")
+    assert path.read_bytes().decode() == text
+
+
+def test_hooks_have_the_names_and_the_time_that_each_agent_gives_them(project: Path) -> None:
+    found = {}
+    for agent, name in HOOKED.items():
+        call("init", "--agent", agent, "--hooks")
+        hooks = json.loads((project / name).read_text())["hooks"]
+        assert all(list(group) == ["hooks"] for groups in hooks.values() for group in groups)
+        found[agent] = {event: groups[0]["hooks"][0]["timeout"] for event, groups in hooks.items()}
+    assert found == {
+        "claude": {"SessionStart": 10, "UserPromptSubmit": 10, "SessionEnd": 10},
+        "codex": {"SessionStart": 10, "UserPromptSubmit": 10, "SessionEnd": 3},
+        "gemini": {"SessionStart": 10_000, "BeforeAgent": 10_000, "SessionEnd": 10_000},
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ // mine\n}",
+        '{"a": 1,}',
+        '{"a": 1, "a": 2}',
+        "[]",
+        '{"hooks": []}',
+        '{"hooks": {"SessionEnd": {}}}',
+    ],
+)
 def test_settings_that_cannot_be_understood_are_not_touched(project: Path, text: str) -> None:
     path = project / ".codex" / "hooks.json"
     path.parent.mkdir()
     path.write_text(text)
-    assert "error: " in call("init", "--agent", "codex", "--hooks", code=2).stderr
+    said = call("init", "--agent", "codex", "--hooks", code=2).stderr
+    assert said.startswith("error: .codex/hooks.json ") and said.count("\n") <= 2
     assert path.read_text() == text
     assert not (project / "AGENTS.md").exists()
 
@@ -255,7 +310,7 @@ def test_hooks_say_what_they_need(project: Path) -> None:
     assert "needs an agent" in call("init", "--hooks", code=2).stderr
     assert "goes with --hooks" in call("init", "--agent", "claude", "--remove", code=2).stderr
     assert "not for amp" in call("init", "--agent", "amp", "--hooks", code=2).stderr
-    assert "codex_hooks" in call("init", "--agent", "codex", "--hooks").stderr
+    assert "trust them" in call("init", "--agent", "codex", "--hooks").stderr
     call("init", "--agent", "claude", "--hooks", "--dry-run")
     assert not (project / ".claude").exists()
 

@@ -1,7 +1,8 @@
 """Hooks in the settings of agents: written without disturbing what is there, and taken out again.
 
-The settings are JSON that a person may have written. What is not ours keeps its place and value; a
-file that is no JSON, or has something else where hooks belong, is told and not touched.
+The settings are JSON that a person may have written. What is not ours keeps its place, its value
+and its look; a file that is no JSON, or has something else where hooks belong, is told and not
+touched.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -18,44 +20,49 @@ from msgspec import Struct
 from agentlearn.errors import BadInput
 from agentlearn.store import files
 from agentlearn.store.files import Folder
+from agentlearn.store.json_text import Style, remove_member, set_member, spans_of, style_of
 from agentlearn.store.places import Places
 from agentlearn.store.setup import Step, inside_project
 
+NOTHING = "{\n}\n"
 OURS = re.compile(r"\bagentlearn\b.* hook (?:session-start|user-prompt|session-end)\b")
 
 
 class Hooks(Struct, frozen=True):
     file: str
     """The settings of the project that the agent reads hooks from."""
-    events: dict[str, str]
-    """Its name for each moment."""
+    events: dict[str, tuple[str, int]]
+    """Its name for each moment, what we call that, and how long we may take, in its own unit."""
     hint: str | None = None
 
 
+# As their documentation has it in 2026. Without a time of their own, the hooks at the end of a
+# session get 1.5 s of Claude Code and 1 s of Codex, which warns at every start of more than 3 s.
+# None of them has a matcher: a session that is resumed, cleared or made compact is told again.
 HOOKS: dict[str, Hooks] = {
     "claude": Hooks(
         ".claude/settings.json",
         {
-            "SessionStart": "session-start",
-            "UserPromptSubmit": "user-prompt",
-            "SessionEnd": "session-end",
+            "SessionStart": ("session-start", 10),
+            "UserPromptSubmit": ("user-prompt", 10),
+            "SessionEnd": ("session-end", 10),
         },
     ),
     "codex": Hooks(
         ".codex/hooks.json",
         {
-            "SessionStart": "session-start",
-            "UserPromptSubmit": "user-prompt",
-            "Stop": "session-end",
+            "SessionStart": ("session-start", 10),
+            "UserPromptSubmit": ("user-prompt", 10),
+            "SessionEnd": ("session-end", 3),
         },
-        "older versions of Codex want codex_hooks = true under [features] in config.toml",
+        "Codex runs new hooks once you trust them (/hooks), and those at the end since 0.145",
     ),
     "gemini": Hooks(
         ".gemini/settings.json",
         {
-            "SessionStart": "session-start",
-            "BeforeAgent": "user-prompt",
-            "SessionEnd": "session-end",
+            "SessionStart": ("session-start", 10_000),
+            "BeforeAgent": ("user-prompt", 10_000),
+            "SessionEnd": ("session-end", 10_000),
         },
     ),
 }
@@ -85,52 +92,79 @@ def program() -> str:
     )
 
 
-def with_hooks(text: str | None, name: str, events: dict[str, str]) -> str:
+def with_hooks(text: str | None, name: str, events: dict[str, tuple[str, int]]) -> str:
     """Settings with our hooks beside those that are there."""
-    settings = _settings(text, name)
-    hooks = settings.setdefault("hooks", {})
-    if not isinstance(hooks, dict):
-        raise BadInput(f"{name} has something else under hooks: it is not touched")
-    changed = False
-    for event, moment in events.items():
-        groups = hooks.setdefault(event, [])
+    known = _hooks(text, name)
+    changed = {}
+    for event, (moment, timeout) in events.items():
+        groups = (known or {}).get(event, [])
         if not isinstance(groups, list):
             raise BadInput(f"{name} has no list under hooks.{event}: it is not touched")
         if not any(_is_ours(group) for group in groups):
-            changed = True
             command = f"{program()} hook {moment}"
-            groups.append({"hooks": [{"type": "command", "command": command}]})
-    return _written(settings, text) if changed or text is None else text
+            ours = {"type": "command", "command": command, "timeout": timeout}
+            changed[event] = [*groups, {"hooks": [ours]}]
+    whole = text if text and text.strip() else NOTHING
+    if not changed:
+        return whole
+    style = style_of(whole)
+    if known is None:
+        return set_member(whole, "hooks", changed, style, 1)
+    return _with_inner(whole, lambda inner: _set_all(inner, changed, style))
 
 
 def without_hooks(text: str | None, name: str) -> str | None:
     """Settings without our hooks; lists that held nothing else go with them."""
-    if text is None:
-        return None
-    settings = _settings(text, name)
-    hooks = settings.get("hooks")
-    if not isinstance(hooks, dict):
+    known = _hooks(text, name)
+    changed = {
+        event: [kept for group in groups if (kept := _without_ours(group))]
+        for event, groups in (known or {}).items()
+        if isinstance(groups, list) and any(_is_ours(group) for group in groups)
+    }
+    if text is None or not changed:
         return text
-    changed = False
-    for event, groups in list(hooks.items()):
-        if isinstance(groups, list) and any(_is_ours(group) for group in groups):
-            changed = True
-            hooks[event] = [kept for group in groups if (kept := _without_ours(group))]
-            if not hooks[event]:
-                del hooks[event]
-    if changed and not hooks:
-        del settings["hooks"]
-    return _written(settings, text) if changed else text
+    if not any(changed.values()) and set(known or {}) == set(changed):
+        return remove_member(text, "hooks")
+    return _with_inner(text, lambda inner: _set_all(inner, changed, style_of(text)))
 
 
-def _settings(text: str | None, name: str) -> dict[str, Any]:
+def _with_inner(text: str, change: Callable[[str], str]) -> str:
+    """The settings with another text of their hooks."""
+    span = spans_of(text)["hooks"]
+    return text[: span.value] + change(text[span.value : span.end]) + text[span.end :]
+
+
+def _set_all(inner: str, changed: dict[str, list[Any]], style: Style) -> str:
+    for event, groups in changed.items():
+        inner = (
+            set_member(inner, event, groups, style, 2) if groups else remove_member(inner, event)
+        )
+    return inner
+
+
+def _hooks(text: str | None, name: str) -> dict[str, Any] | None:
+    """What is set under hooks; None if nothing is."""
     try:
-        value = json.loads(text) if text and text.strip() else {}
+        value = json.loads(text, object_pairs_hook=_each_once) if text and text.strip() else {}
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{name} is no JSON: {error}: it is not touched") from None
+        raise BadInput(
+            f"{name} is no JSON: {error}: it is not touched",
+            "comments and trailing commas have to go before hooks can be put in",
+        ) from None
     if not isinstance(value, dict):
         raise BadInput(f"{name} holds no settings: it is no JSON object")
-    return value
+    hooks = value.get("hooks")
+    if "hooks" in value and not isinstance(hooks, dict):
+        raise BadInput(f"{name} has something else under hooks: it is not touched")
+    return hooks
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of two members of one name only one would be left."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in an object")
+    return found
 
 
 def _commands(group: Any) -> list[Any]:
@@ -153,10 +187,3 @@ def _without_ours(group: Any) -> Any:
         return group
     others = [hook for hook in _commands(group) if not _is_our_command(hook)]
     return {**group, "hooks": others} if others else None
-
-
-def _written(settings: dict[str, Any], before: str | None) -> str:
-    """JSON, indented as the file was."""
-    found = re.search(r"^(\t|[ ]{2,})\S", before or "", re.MULTILINE)
-    indent: str | int = found[1] if found else 2
-    return json.dumps(settings, indent=indent, ensure_ascii=False) + "\n"
