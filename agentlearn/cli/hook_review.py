@@ -17,7 +17,7 @@ def start(path: str, by_rules: bool) -> None:
     """Start it and go."""
     chosen = ["--reviewer", "rules"] if by_rules else []
     subprocess.Popen(
-        [sys.executable, "-m", "agentlearn.cli.hook_review", path, *chosen],
+        [sys.executable, "-P", "-m", "agentlearn.cli.hook_review", path, *chosen],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -27,7 +27,7 @@ def start(path: str, by_rules: bool) -> None:
 
 def main(arguments: list[str]) -> None:
     reviewed = subprocess.run(
-        [sys.executable, "-m", "agentlearn", "review", *arguments],
+        [sys.executable, "-P", "-m", "agentlearn", "review", *arguments],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

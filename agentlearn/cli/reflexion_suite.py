@@ -65,7 +65,7 @@ class _Task:
         self.file = file
         self.name = load_task(file).name
         self.command = [
-            *(sys.executable, "-m", "agentlearn", "reflexion", "--task", str(file)),
+            *(sys.executable, "-P", "-m", "agentlearn", "reflexion", "--task", str(file)),
             *flags,
         ]
         self.process: subprocess.Popen[bytes] | None = None

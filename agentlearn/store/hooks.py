@@ -88,7 +88,7 @@ def program() -> str:
     return (
         "agentlearn"
         if shutil.which("agentlearn")
-        else f"{shlex.quote(sys.executable)} -m agentlearn"
+        else f"{shlex.quote(sys.executable)} -P -m agentlearn"
     )
 
 
