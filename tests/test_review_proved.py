@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentlearn.review.find import find_lessons
+from agentlearn.review.runs import runs_of
 from agentlearn.rewards.rules import compiled_rules, load_rules
-from agentlearn.rewards.runs import runs_of
 from tests.stories import story, texts
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from agentlearn.review.find import find_lessons
 from agentlearn.review.lesson import Lesson, same_pitfall
+from agentlearn.review.runs import Topic
 from agentlearn.review.tools import Tools
 from agentlearn.review.wishes import NEGATED, alike
-from agentlearn.rewards.runs import Topic
 from agentlearn.sessions.values import Session
 from agentlearn.store.memory import same_note
 from agentlearn.store.similar import roots

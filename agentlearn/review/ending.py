@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from agentlearn.review.runs import Run, runs_of
 from agentlearn.rewards.rules import compiled_rules, load_rules
-from agentlearn.rewards.runs import Run, runs_of
 from agentlearn.sessions.values import Call, Message, Result, Session, Signal
 
 NUMBERED = re.compile(r"(?:^|\s)\d{1,2}[.)] (?=\S)", re.MULTILINE)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agentlearn.review.lesson import Lesson, same_pitfall
 from agentlearn.review.proved import proved_lessons
+from agentlearn.review.runs import runs_of
 from agentlearn.review.wishes import wishes_of
 from agentlearn.rewards.rules import compiled_rules, load_rules
-from agentlearn.rewards.runs import runs_of
 from agentlearn.sessions.values import Session
 from agentlearn.store.memory import same_note
 

@@ -17,10 +17,10 @@ from msgspec import Struct
 
 from agentlearn.guard import one_line
 from agentlearn.guard.secrets import redact
+from agentlearn.review.runs import Run, runs_of
 from agentlearn.review.wishes import typed_answers
 from agentlearn.rewards.patterns import Patterns
 from agentlearn.rewards.rules import compiled_rules, load_rules
-from agentlearn.rewards.runs import Run, runs_of
 from agentlearn.sessions.evidence import gather_evidence
 from agentlearn.sessions.values import Call, Entry, Message, Result, Session, Signal
 from agentlearn.store.similar import roots

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from agentlearn.rewards.runs import Topic
+from agentlearn.review.runs import Topic
 
 VALUE = re.compile(r"=[^\s`]+")
 

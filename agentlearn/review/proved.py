@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from agentlearn.guard import one_line
 from agentlearn.review.lesson import Lesson
 from agentlearn.review.linters import broken_rule
-from agentlearn.rewards.runs import Run
+from agentlearn.review.runs import Run
 from agentlearn.sessions.turns import Turn
 
 NEAR_TURNS, RIGHT_AFTER = 40, 6

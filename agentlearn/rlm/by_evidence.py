@@ -15,17 +15,20 @@ from msgspec import Struct
 
 from agentlearn.guard import one_line
 from agentlearn.guard.secrets import redact
+from agentlearn.rewards.patterns import Patterns
 from agentlearn.rewards.rules import compiled_rules, load_rules
-from agentlearn.rewards.runs import Run, runs_of
 from agentlearn.rewards.worth import Scored, score_session
 from agentlearn.rlm.citations import Citation
 from agentlearn.rlm.telling import Recurring, how_telling
+from agentlearn.rlm.variants import likeness
 from agentlearn.sessions.values import Message, Result, Session, Signal
 
 NEAR_TURNS = 40
 NEAR_LINES = 40
 """A failure and its remedy that stand further apart are named as two places."""
-SAID_CHARS = 200
+SAID_CHARS, LIGHT_CHARS = 200, 120
+"""What weighs little is told in fewer words."""
+ID_CHARS = 13
 COMMAND_CHARS = 160
 VERDICT, REJECTED, UNDONE, FIXED, STOPPED, EDITED, MENDED = 10.0, 9.0, 8.0, 7.0, 5.0, 4.0, 1.0
 
@@ -49,17 +52,29 @@ class Evidence(Struct, frozen=True):
 def answer_by_evidence(sessions: Sequence[Session], max_chars: int) -> Evidence:
     """What sessions show, within so many characters."""
     share = max_chars // max(1, len(sessions))
+    names = _short_names([redact(session.id) for session in sessions])
     texts: list[str] = []
     citations: list[Citation] = []
     left_out = 0
-    for session in sessions:
+    for session, name in zip(sessions, names, strict=True):
         found = list(shown_in(session))
-        chosen = _within(session, found, share - 1)
-        left_out += len(found) - len(chosen)
-        places = [Citation(redact(session.id), *_span(one), session.unit) for one in chosen]
-        citations += places
-        texts += [_line(one, str(place)) for one, place in zip(chosen, places, strict=True)]
+        told = _within(
+            [(one, _line(one, _place(session, one).named(name))) for one in found], share
+        )
+        left_out += len(found) - len(told)
+        citations += [_place(session, one) for one, _ in told]
+        texts += [line for _, line in told]
     return Evidence("\n".join(texts), tuple(dict.fromkeys(citations)), left_out)
+
+
+def _short_names(ids: list[str]) -> list[str]:
+    """The beginnings of ids, where they tell one from another."""
+    short = [id[:ID_CHARS] for id in ids]
+    return short if len(set(short)) == len(set(ids)) else ids
+
+
+def _place(session: Session, one: Shown) -> Citation:
+    return Citation(redact(session.id), *_span(one), session.unit)
 
 
 def shown_in(session: Session) -> Iterator[Shown]:
@@ -67,14 +82,9 @@ def shown_in(session: Session) -> Iterator[Shown]:
     rules = load_rules(None)
     scored = score_session(session, rules, 1.0)
     patterns = compiled_rules(rules)
-    runs = [
-        Ran(run, patterns.command_of(call) or "")
-        for run in runs_of(scored.turns, patterns)
-        if (call := scored.turns[run.turn].call) is not None
-    ]
     yield from _verdicts(session)
     yield from _rejections(scored)
-    yield from _fixes(runs)
+    yield from _fixes(list(_runs(scored, patterns)))
     yield from _words(session, scored)
 
 
@@ -111,49 +121,53 @@ def _reason(result: Result) -> str:
 
 
 class Ran(NamedTuple):
-    """A run of a command, and the command as it was typed."""
+    """A command that was run."""
 
-    run: Run
     command: str
+    failed: bool
+    turn: int
+    start: int
+    end: int
+
+
+def _runs(scored: Scored, patterns: Patterns) -> Iterator[Ran]:
+    for number, turn in enumerate(scored.turns):
+        call, result = turn.call, turn.result
+        if call is None or result is None or result.status in ("rejected", "interrupted"):
+            continue
+        if command := patterns.command_of(call):
+            failed = patterns.judge_call(call, result) in ("failed_call", "tests_failed")
+            yield Ran(command, failed, number, call.line, result.line)
 
 
 def _fixes(runs: list[Ran]) -> Iterator[Shown]:
     """A command that failed, and the one like it that worked."""
     told: set[int] = set()
-    for number, (run, command) in enumerate(runs):
+    for number, run in enumerate(runs):
         if not run.failed:
             continue
-        later = runs[number + 1 : number + 1 + NEAR_TURNS]
-        worked = _remedy(Ran(run, command), later)
-        if worked is None or worked.run.call_line in told:
+        worked = _remedy(run, runs[number + 1 : number + 1 + NEAR_TURNS])
+        if worked is None or worked.start in told:
             continue
-        told.add(worked.run.call_line)
-        text = f"`{one_line(command, COMMAND_CHARS)}` failed"
-        is_variant = worked.command != command
-        if is_variant:
+        told.add(worked.start)
+        text = f"`{one_line(run.command, COMMAND_CHARS)}` failed"
+        if worked.command != run.command:
             text += f"; `{one_line(worked.command, COMMAND_CHARS)}` worked"
+            yield Shown(FIXED, run.start, worked.end, "fixed", text)
         else:
             text += ", until something was changed"
-        weight = FIXED if is_variant else MENDED
-        yield Shown(weight, run.call_line, worked.run.result_line, "fixed", text)
+            yield Shown(MENDED, run.start, worked.end, "fixed", text)
 
 
 def _remedy(failed: Ran, later: list[Ran]) -> Ran | None:
     """Of what worked soon after, the command most like the one that failed."""
     near = [
-        other
+        (likeness(failed.command, other.command), other)
         for other in later
-        if other.run.passed
-        and other.run.turn - failed.run.turn <= NEAR_TURNS
-        and (other.run.core == failed.run.core or failed.command in other.command)
+        if not other.failed and other.turn - failed.turn <= NEAR_TURNS
     ]
-    words = set(failed.command.split())
-
-    def likeness(other: Ran) -> float:
-        others = set(other.command.split())
-        return len(words & others) / len(words | others)
-
-    return max(near, key=likeness, default=None)  # the first of those that are alike
+    alike = [(much, other) for much, other in near if much]
+    return max(alike, key=lambda pair: pair[0])[1] if alike else None
 
 
 def _words(session: Session, scored: Scored) -> Iterator[Shown]:
@@ -177,16 +191,15 @@ def _words(session: Session, scored: Scored) -> Iterator[Shown]:
             is_first = acted = False
 
 
-def _within(session: Session, found: list[Shown], budget: int) -> list[Shown]:
+def _within(found: list[tuple[Shown, str]], budget: int) -> list[tuple[Shown, str]]:
     """The weightiest that fit, in the order of the session."""
     chosen = []
     room = budget
-    for one in sorted(found, key=lambda one: (-one.weight, one.start)):
-        cost = len(_line(one, str(Citation(session.id, *_span(one), session.unit)))) + 1
-        if cost <= room:
-            chosen.append(one)
-            room -= cost
-    return sorted(chosen, key=lambda one: (one.start, one.end))
+    for one, line in sorted(found, key=lambda pair: (-pair[0].weight, pair[0].start)):
+        if len(line) + 1 <= room:
+            chosen.append((one, line))
+            room -= len(line) + 1
+    return sorted(chosen, key=lambda pair: (pair[0].start, pair[0].end))
 
 
 def _span(one: Shown) -> tuple[int, int]:
@@ -196,4 +209,5 @@ def _span(one: Shown) -> tuple[int, int]:
 
 
 def _line(one: Shown, place: str) -> str:
-    return f"- {one.what}: {one_line(redact(one.text), SAID_CHARS)} ({place})"
+    chars = LIGHT_CHARS if one.weight < STOPPED else SAID_CHARS
+    return f"- {one.what}: {one_line(redact(one.text), chars)} ({place})"

@@ -26,9 +26,13 @@ class Citation(Struct, frozen=True, order=True):
     unit: str
 
     def __str__(self) -> str:
+        return self.named(self.session)
+
+    def named(self, session: str) -> str:
+        """It with another name for the session, such as the beginning of a long id."""
         letter = "L" if self.unit == "line" else "E"
         last = f"-{letter}{self.end}" if self.end != self.start else ""
-        return f"{self.session}#{letter}{self.start}{last}"
+        return f"{session}#{letter}{self.start}{last}"
 
 
 class Cited(Struct, frozen=True):

@@ -27,7 +27,7 @@ from agentlearn.sessions.values import Session
 from tests.files import read_one
 from tests.memory import peak_mb_of
 from tests.rlm.explorer import SearchingModel
-from tests.rlm.sessions import QUESTIONS, Needle, write_session
+from tests.rlm.sessions import QUESTIONS, Planted, plant_session
 
 MB = 1_000_000
 SIZES = {0.1: 15, 1.0: 3, 10.0: 3, 100.0: 1}
@@ -48,15 +48,17 @@ outline(pages, pages.first, pages.last, 20000)
 
 class Cost(Struct):
     found: int = 0
+    wrong: int = 0
+    """Look-alikes that were named."""
     of: int = 0
     tokens: int = 0
     subcalls: int = 0
     seconds: float = 0.0
     sessions: int = 0
 
-    def add(
-        self, needles: list[Needle], spans: Spans, tokens: int, calls: int, took: float
-    ) -> None:
+    def add(self, planted: Planted, spans: Spans, tokens: int, calls: int, took: float) -> None:
+        needles = planted.needles
+        self.wrong += sum(any(one.found_by(*span) for span in spans) for one in planted.look_alikes)
         self.found += sum(any(needle.found_by(*span) for span in spans) for needle in needles)
         self.of += len(needles)
         self.tokens += tokens
@@ -93,20 +95,20 @@ WAYS: dict[str, Callable[[Session], tuple[Spans, int, int]]] = {
 }
 
 
-def sessions_of(folder: Path, size: float, unseen: bool) -> Iterator[tuple[Path, list[Needle]]]:
+def sessions_of(folder: Path, size: float, unseen: bool) -> Iterator[tuple[Path, Planted]]:
     for seed in range(SIZES[size]):
         path = folder / "session.jsonl"
-        yield path, write_session(path, int(size * MB), seed, unseen)
+        yield path, plant_session(path, int(size * MB), seed, unseen)
 
 
 def compare(folder: Path, size: float, unseen: bool) -> dict[str, Cost]:
     costs = {name: Cost() for name in WAYS}
-    for path, needles in sessions_of(folder, size, unseen):
+    for path, planted in sessions_of(folder, size, unseen):
         for name, way in WAYS.items():
             session = read_one(path)
             began = time.perf_counter()
             spans, tokens, calls = way(session)
-            costs[name].add(needles, spans, tokens, calls, time.perf_counter() - began)
+            costs[name].add(planted, spans, tokens, calls, time.perf_counter() - began)
     return costs
 
 
@@ -126,7 +128,9 @@ def bare_loop(path: Path) -> float:
 
 
 def main() -> None:
-    print("size     half    way       found            tokens  sub-calls  seconds (a session)")
+    print(
+        "size     half    way       found           wrong     tokens  sub-calls  seconds (a session)"
+    )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for size in SIZES:
@@ -135,7 +139,7 @@ def main() -> None:
                     each = cost.sessions
                     print(
                         f"{size:<7} {'unseen' if unseen else 'open':7} {way:9} "
-                        f"{cost.found:3} of {cost.of:3} ({cost.found / cost.of:4.0%}) "
+                        f"{cost.found:3} of {cost.of:3} ({cost.found / cost.of:4.0%}) {cost.wrong // each:8} "
                         f"{cost.tokens // each:10,} {cost.subcalls // each:10} "
                         f"{cost.seconds / each:9.2f}",
                         flush=True,

@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 
 from agentlearn.models.model import Reply, Said, Tool, ToolCall, Usage, tokens_of
-from agentlearn.rewards.runs import command_core
 from agentlearn.rlm.telling import how_telling
+from agentlearn.rlm.variants import likeness
 
 ENTRY = re.compile(r"^\[L(\d+)\] (\w+): ", re.MULTILINE)
 HIT = re.compile(r"^L(\d+) (\w+): (.*)$", re.MULTILINE)
@@ -103,7 +103,7 @@ def _around(lines: list[int]) -> list[str]:
 
 def _read(messages: Sequence[Said]) -> Reply:
     """Name the lines of a part where a person corrects, or a failure was solved."""
-    text = messages[-1].text
+    text = messages[-1].text.rpartition("\n<data-")[0]  # without the question after it
     named = [*_spoken(text), *_solved(text)]
     answer = " ".join(f"[L{start}-L{end}]" for start, end in named) or "nothing"
     read = sum(map(tokens_of, messages))
@@ -131,22 +131,24 @@ def _spoken(text: str) -> list[tuple[int, int]]:
 def _solved(text: str) -> list[tuple[int, int]]:
     """A command that failed, and a variant of it that did not."""
     found: list[tuple[int, int]] = []
-    failed: dict[tuple[str, ...], tuple[int, str]] = {}
+    failed: list[tuple[int, str]] = []
     command, at = "", 0
     for line, tag, said in _entries(text):
         if tag == "tool_call":
-            command, at = said, line
-        elif tag == "tool_result" and command and (core := _core(command)):
+            command, at = _command(said), line
+        elif tag == "tool_result" and command:
             if re.match(r"\((?:error|exit)", said):
-                failed.setdefault(core, (at, command))
-            elif core in failed and failed[core][1] != command:
-                found.append((failed.pop(core)[0], line))
+                failed.append((at, command))
+                continue
+            alike = [one for one in failed if one[1] != command and likeness(one[1], command)]
+            found += [(start, line) for start, _ in alike]
+            failed = [one for one in failed if one not in alike]
     return found
 
 
-def _core(call: str) -> tuple[str, ...] | None:
+def _command(call: str) -> str:
     _, _, arguments = call.partition(" ")
     try:
-        return command_core(json.loads(arguments)["command"])
+        return str(json.loads(arguments)["command"])
     except (ValueError, KeyError, TypeError):
-        return None
+        return ""

@@ -174,14 +174,6 @@ def printed(text: str) -> str:
     return said.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
 
 
-def command_core(command: str) -> tuple[str, ...] | None:
-    """The program and its subcommand, without what stands around them; two runs that have the same
-    are variants of each other.
-    """
-    parsed = _parse(command)
-    return None if parsed is None else parsed[0]
-
-
 Parsed = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...], str, str | None]
 
 
