@@ -26,10 +26,10 @@ from agentlearn.sessions.values import Message, Result, Session, Signal
 NEAR_TURNS = 40
 NEAR_LINES = 40
 """A failure and its remedy that stand further apart are named as two places."""
-SAID_CHARS, LIGHT_CHARS = 200, 120
+SAID_CHARS, LIGHT_CHARS = 160, 90
 """What weighs little is told in fewer words."""
 ID_CHARS = 13
-COMMAND_CHARS = 160
+COMMAND_CHARS = 100
 VERDICT, REJECTED, UNDONE, FIXED, STOPPED, EDITED, MENDED = 10.0, 9.0, 8.0, 7.0, 5.0, 4.0, 1.0
 
 
