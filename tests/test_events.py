@@ -226,7 +226,7 @@ import sys
 from agentlearn.events import Completion, EventLog, Usage
 log = EventLog(sys.argv[1])
 sys.stdin.read()  # all begin at once
-for number in range(300):
+for number in range(500):
     log(Completion(sys.argv[2], "exhausted", number, 1, 2, 3, 4, "max_tokens", "m" * 90))
 """
 
@@ -237,17 +237,39 @@ def test_several_processes_write_one_log(tmp_path):
         subprocess.Popen(
             [sys.executable, "-c", WRITER, str(path), f"writer-{number}"], stdin=subprocess.PIPE
         )
-        for number in range(6)
+        for number in range(8)
     ]
     for writer in writers:
         assert writer.stdin is not None
         writer.stdin.close()
-    assert [writer.wait(timeout=60) for writer in writers] == [0] * 6
+    assert [writer.wait(timeout=60) for writer in writers] == [0] * 8
     seen: dict[str, list[int]] = {}
     for line in path.read_text().splitlines():
         event = json.loads(line)
         seen.setdefault(event["trace_id"], []).append(event["iterations"])
-    assert seen == {f"writer-{number}": list(range(300)) for number in range(6)}
+    assert seen == {f"writer-{number}": list(range(500)) for number in range(8)}
+
+
+def test_nothing_is_lost_where_a_log_is_moved_away_while_it_is_written(tmp_path):
+    path = tmp_path / "events.jsonl"
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), f"writer-{number}"], stdin=subprocess.PIPE
+        )
+        for number in range(3)
+    ]
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.close()
+    moved = 0
+    while any(writer.poll() is None for writer in writers):
+        if path.exists():
+            path.rename(tmp_path / f"old-{moved}.jsonl")
+            moved += 1
+    assert [writer.wait() for writer in writers] == [0] * 3 and moved
+    lines = [line for each in tmp_path.iterdir() for line in each.read_text().splitlines()]
+    seen = sorted((json.loads(line)["trace_id"], json.loads(line)["iterations"]) for line in lines)
+    assert seen == [(f"writer-{number}", each) for number in range(3) for each in range(500)]
 
 
 def test_an_unwritable_place_is_told_once(tmp_path):
@@ -270,6 +292,31 @@ def test_a_full_disk_is_told(tmp_path):
     told: list[AgentlearnError] = []
     EventLog("/dev/full", failed=told.append)(Progress("t", 1, 2, "asking"))
     assert "No space left" in str(told[0])
+
+
+LIMITED = """
+import resource, sys
+from agentlearn.events import EventLog, Progress
+room = int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+log = EventLog(sys.argv[1], failed=lambda error: print(error))
+for number in range(20):
+    log(Progress("t", number, 20, "asking"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+log(Progress("t", 99, 20, "asking"))
+"""
+
+
+@pytest.mark.parametrize("room", range(900, 1020, 17))
+def test_a_disk_that_fills_up_tears_no_line(tmp_path, room):
+    """There is room for a part of a line: it is taken back, and the next one stands by itself."""
+    path = tmp_path / "events.jsonl"
+    told = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(path), str(room)], capture_output=True, check=True
+    ).stdout.decode()
+    assert told.count("events cannot be written") == 1
+    numbers = [json.loads(line)["iteration"] for line in path.read_text().splitlines()]
+    assert numbers == [*range(len(numbers) - 1), 99] and len(numbers) > 5
 
 
 def test_a_link_in_a_project_leads_nowhere(tmp_path):

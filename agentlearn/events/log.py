@@ -88,13 +88,19 @@ class EventLog:
 
         fcntl.flock(file, fcntl.LOCK_EX)
         size = os.fstat(file).st_size
-        if size and self._last_byte() != b"\n":
+        if size and self._last_byte(file) != b"\n":
             line = b"\n" + line
         if os.write(file, line) < len(line):
             os.ftruncate(file, size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    def _last_byte(self) -> bytes:
-        with self.path.open("rb") as file:
-            file.seek(-1, os.SEEK_END)
-            return file.read(1)
+    def _last_byte(self, file: int) -> bytes:
+        """A log may be moved away in this moment, as logs are: that costs no event."""
+        try:
+            with self.path.open("rb") as again:
+                if os.path.samestat(os.fstat(again.fileno()), os.fstat(file)):
+                    again.seek(-1, os.SEEK_END)
+                    return again.read(1)
+        except OSError:
+            pass
+        return b"\n"
