@@ -185,6 +185,7 @@ class Running:
     def go(self) -> Finished:
         """To the end, or until the model fails or the person stops it: then it can be resumed."""
         started = time.monotonic()
+        done = len(self.folder.episodes())  # a run that was resumed told of these already
         outcome, reason = "failed", "errors"
         try:
             end_leftovers(self.run.mark, self.workspaces.folder)
@@ -202,7 +203,7 @@ class Running:
             outcome, reason = "aborted", "interrupted"
             raise
         finally:
-            episodes = self.folder.episodes()
+            episodes = self.folder.episodes()[done:]
             usage = sum((episode.usage for episode in episodes), Spent())
             self.emit(
                 Completion(
