@@ -7,7 +7,7 @@ CLI, Pi and opencode keep them.
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +24,7 @@ from agentlearn.cli.output import (
     write_json,
     write_table,
 )
+from agentlearn.cli.since import parse_since, since_option
 from agentlearn.config import resolve
 from agentlearn.errors import BadInput
 from agentlearn.guard import one_line, plain
@@ -44,15 +45,7 @@ def main(
     every: Annotated[
         bool, typer.Option("--all", help="Every project's, not only this one's.")
     ] = False,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            "--since",
-            metavar="WHEN",
-            help="Only those that went on since then: 30m, 12h, 7d, 2w, 2026-11-01.",
-            show_default=False,
-        ),
-    ] = None,
+    since: Annotated[str | None, since_option("Only those that went on since then")] = None,
     agent: Annotated[
         str | None,
         typer.Option(
@@ -151,18 +144,6 @@ def as_dict(session: Session) -> dict[str, Any]:
             {"line": warning.line, "reason": warning.reason} for warning in session.warnings
         ],
     }
-
-
-def parse_since(text: str) -> datetime:
-    """A moment from `7d`, `12h`, `30m` or an ISO date."""
-    units = {"d": "days", "h": "hours", "m": "minutes", "w": "weeks"}
-    unit = units.get(text[-1:])
-    if unit and text[:-1].isdecimal() and int(text[:-1]) < 100_000:
-        return datetime.now(UTC) - timedelta(**{unit: int(text[:-1])})
-    moment = parse_time(text)
-    if moment is None:
-        raise BadInput(f"--since {text} is no time", "for example --since 7d or --since 2026-11-01")
-    return moment
 
 
 def _is_wanted(session: Session, after: datetime | None, agent: str | None) -> bool:
