@@ -52,6 +52,10 @@ class Usage(Safe, frozen=True):
     input_tokens: Count = 0
     output_tokens: Count = 0
 
+    @property
+    def total(self) -> int:
+        return self.input_tokens + self.output_tokens
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens
@@ -63,14 +67,18 @@ def _in_snake_case(name: str) -> str:
 
 
 class _Event(Safe, frozen=True, tag_field="type", tag=_in_snake_case):
-    def line(self) -> str:
-        """The event as it is kept, with the time; what may be left out and is not there is not."""
+    def line(self, at: datetime | None = None) -> str:
+        """The event as it is kept, with the time; what may be left out and is not there is not.
+
+        The time is now, unless it happened before.
+        """
         values = msgspec.to_builtins(self)
         for field in msgspec.structs.fields(self):
             if not field.required and values[field.name] is None:
                 del values[field.name]
-        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        return msgspec.json.encode({"type": values.pop("type"), "at": at, **values}).decode()
+        moment = (at or datetime.now(UTC)).isoformat(timespec="milliseconds")
+        head = {"type": values.pop("type"), "at": moment.replace("+00:00", "Z")}
+        return msgspec.json.encode({**head, **values}).decode()
 
 
 class Progress(_Event, frozen=True):
@@ -79,6 +87,8 @@ class Progress(_Event, frozen=True):
     """From 1."""
     max_iterations: Count
     status: Status
+    tokens: Count | None = None
+    """What models counted so far in this run, where it is known."""
 
     @property
     def fraction(self) -> float:
