@@ -123,7 +123,7 @@ def main(
     loader = Loader(
         sessions, latest or not (sessions or piped_in()), settings.strict, keep_bytes=False
     )
-    emit = run.events_to(events, durable=root is not None)
+    emit = run.events_to(events, costs=root is not None)
     if root is None:
         done = run.by_evidence(loader, settings.max_chars, emit)
     else:

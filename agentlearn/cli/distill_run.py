@@ -38,11 +38,11 @@ def checked_question(given: str | None) -> str:
     return question
 
 
-def events_to(wanted: str | None, durable: bool) -> Emit:
+def events_to(wanted: str | None, costs: bool) -> Emit:
     """Where events go. What cost nothing leaves no folder where there was none."""
     store = open_store()
-    is_kept = durable or store.places.own.is_dir()
-    return event_sink(wanted, store, "apply" if is_kept else "dry-run")
+    is_kept = costs or store.places.own.is_dir()
+    return event_sink(wanted, store, "apply" if is_kept else "dry-run", takes_long=costs)
 
 
 def by_evidence(loader: Loader, max_chars: int, emit: Emit) -> Distilled:

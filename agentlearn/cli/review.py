@@ -130,7 +130,8 @@ def main(
     store = open_store(user)
     chosen_model = run.choose_reviewer(settings)
     loader = Loader(sessions, latest, settings.strict, keep_bytes=True)
-    emit = run.event_sink(events, store, mode)
+    takes_long = chosen_model is not None or len(loader.candidates) > 1
+    emit = run.event_sink(events, store, mode, takes_long)
     reviewing = run.prepare(store, mode, settings, chosen_model, prompt, force, emit)
     printer = Printer(chosen, store, mode)
 

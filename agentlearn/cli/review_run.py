@@ -97,20 +97,24 @@ def _explorer(store: Store, settings: Settings, model: Model | None, emit: Emit)
     return explorer(store, settings, model, emit)
 
 
-def event_sink(wanted: str | None, store: Store, mode: Mode) -> Emit:
-    """Where events go: the store's own log, and what was asked for."""
+def event_sink(wanted: str | None, store: Store, mode: Mode, takes_long: bool) -> Emit:
+    """Where events go: the store's own log, what was asked for, and who waits for the end.
+
+    One session that the rules read is over at once: of that only the report is told.
+    """
     sinks: list[Emit] = []
     if mode != "dry-run":
         with store.writing():  # what cannot be written to is told before a model is paid
             pass
         sinks.append(EventLog(store.places.events, failed=_warn, follow_links=False))
-    if sys.stderr.isatty() and wanted != "-":  # there the events themselves tell how far it is
-        from agentlearn.cli.progress import live_status
-
-        sinks.append(live_status())
-    if wanted == "-":
+    if wanted == "-":  # there the events themselves tell how far it is
         sinks.append(lambda event: print(event.line(), file=sys.stderr))
-    elif wanted is not None:
+        return tee(*sinks)
+    if takes_long:
+        from agentlearn.cli.progress import show_progress
+
+        sinks.append(show_progress())
+    if wanted is not None:
         sinks.append(EventLog(wanted))
     return tee(*sinks)
 

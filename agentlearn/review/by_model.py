@@ -92,7 +92,7 @@ def review_by_model(
                 never = None if rounds else _too_small(limits.max_tokens, asking)
                 return Ended("exhausted", rounds, usage, "max_tokens", never)
             rounds += 1
-            emit(Progress(trace_id, rounds, limits.max_iterations, "asking"))
+            emit(Progress(trace_id, rounds, limits.max_iterations, "asking", usage.total))
             reply = model.ask(messages, schemas, min(room, MOST_OUTPUT_TOKENS))
             usage += reply.usage
             said = Said("assistant", reply.text, reply.calls)
