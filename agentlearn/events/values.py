@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated
 
 import msgspec
@@ -73,12 +74,17 @@ class _Event(Safe, frozen=True, tag_field="type", tag=_in_snake_case):
         The time is now, unless it happened before.
         """
         values = msgspec.to_builtins(self)
-        for field in msgspec.structs.fields(self):
-            if not field.required and values[field.name] is None:
-                del values[field.name]
+        for name in _may_be_left_out(type(self)):
+            if values[name] is None:
+                del values[name]
         moment = (at or datetime.now(UTC)).isoformat(timespec="milliseconds")
         head = {"type": values.pop("type"), "at": moment.replace("+00:00", "Z")}
         return msgspec.json.encode({**head, **values}).decode()
+
+
+@cache
+def _may_be_left_out(kind: type[_Event]) -> tuple[str, ...]:
+    return tuple(field.name for field in msgspec.structs.fields(kind) if not field.required)
 
 
 class Progress(_Event, frozen=True):
