@@ -64,10 +64,20 @@ def run(command: str, both: bool = True, plain: bool = True) -> str:
     # The time of the run would make every check of the README fail.
     today = datetime.now(UTC).date()
     for day in (today, today - timedelta(days=1)):
+        shown = re.sub(rf"{day} \d\d:\d\d:\d\d", "2026-11-16 09:00:00", shown)
         shown = re.sub(rf"{day}( |T)\d\d:\d\d", r"2026-11-16\g<1>09:00", shown)
     shown = re.sub(r"\b\d\.\d s\b", "0.3 s", without_ids(shown))
     shown = re.sub(r'(_ms": )\d+', r"\g<1>300", shown)
-    return shown.replace(_HOME.name, "~")
+    return _without_traces(shown).replace(_HOME.name, "~")
+
+
+def _without_traces(shown: str) -> str:
+    """The trace ids of events are random; what belongs together still does."""
+    event = re.compile(r"(09:00:00  [a-z_]+ +)([0-9a-f]{8})\b")
+    numbers: dict[str, int] = {}
+    for _, trace in event.findall(shown):
+        numbers.setdefault(trace, len(numbers))
+    return event.sub(lambda found: f"{found[1]}{0x3F2A9C0D + numbers[found[2]]:08x}", shown)
 
 
 def without_ids(text: str) -> str:
@@ -88,6 +98,18 @@ def another() -> None:
 def proved() -> None:
     """A session in which a command failed until it was changed."""
     run("cp fixtures/demo-go.jsonl /tmp/api/go.jsonl")
+
+
+def replies() -> None:
+    """What a scripted model answers, in a project of its own."""
+    look = {"calls": [{"name": "skill_list", "arguments": {}}]}
+    said = [
+        {**look, "usage": {"input_tokens": 2140, "output_tokens": 31}},
+        {"text": "Nothing new.", "usage": {"input_tokens": 2210, "output_tokens": 12}},
+    ]
+    lines = "".join(json.dumps(each) + "\n" for each in said)
+    run("cp fixtures/demo-codex.jsonl /tmp/shop/codex.jsonl")
+    (Path(_HOME.name) / "scratch" / "shop" / "replies.jsonl").write_text(lines)
 
 
 def suite() -> None:

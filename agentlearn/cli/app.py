@@ -43,6 +43,8 @@ COMMANDS = {
     "adopt": "make the changes that wait",
     "discard": "drop the changes that wait",
     "check": "a linter for skills and memory",
+    "events": "what runs said of themselves, as it happens",
+    "usage": "what runs came to: outcomes, tokens, time",
     "config": "every setting, its value and where it came from",
 }
 INTERRUPTED = 130
