@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo demo-reflexion test slow llama check bench format
+.PHONY: help demo demo-reflexion test slow llama check bench bench-rlm format
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -64,6 +64,9 @@ $(VENV)/.bench-ready: $(READY)
 
 bench: $(VENV)/.bench-ready ## speed, as ratios to other ways on this machine (minutes)
 	$(BIN)/python -m tests.bench
+
+bench-rlm: $(READY) ## what is found in sessions of 0.1 to 100 MB, three ways, and what it costs
+	$(BIN)/python -m tests.rlm.bench
 
 format: $(READY) ## put the code into shape and the README up to date
 	$(BIN)/ruff check --fix .

@@ -23,6 +23,8 @@ def in_words(event: Event) -> str:
         case Completion():
             return _ending(event)
         case SubcallFallback():
+            if event.configured is None:
+                return f"no cheaper model is named (--subcall-model): {event.using} does it all"
             return f"{event.using} instead of {event.configured}: {_spaced(event.reason)}"
         case ReviewStarted():
             who = f"the model {event.model}" if event.reviewer == "model" else "the rules"

@@ -58,9 +58,8 @@ def answer_by_evidence(sessions: Sequence[Session], max_chars: int) -> Evidence:
     left_out = 0
     for session, name in zip(sessions, names, strict=True):
         found = list(shown_in(session))
-        told = _within(
-            [(one, _line(one, _place(session, one).named(name))) for one in found], share
-        )
+        lines = [(one, _line(one, _place(session, one).named(name))) for one in found]
+        told = _within(lines, share)
         left_out += len(found) - len(told)
         citations += [_place(session, one) for one, _ in told]
         texts += [line for _, line in told]
@@ -101,7 +100,7 @@ def _rejections(scored: Scored) -> Iterator[Shown]:
         if turn.call is None or result is None or result.status != "rejected":
             continue
         why = _reason(result)
-        what = one_line(turn.call.text, COMMAND_CHARS)
+        what = one_line(turn.call.text, COMMAND_CHARS // 2 if why else COMMAND_CHARS)
         told = f"“{why}”, to {what}" if why else what
         yield Shown(REJECTED if why else STOPPED, turn.call.line, result.line, "rejected", told)
     for entry in scored.session.entries:
@@ -186,7 +185,7 @@ def _words(session: Session, scored: Scored) -> Iterator[Shown]:
         elif entry.role == "user":
             weight = how_telling(entry.text, acted) + 0.5 * (entry.line in judged)
             weight += before.comes_back(entry.text)
-            what = "asked" if is_first else "corrected" if weight >= STOPPED else "said"
+            what = "asked" if is_first else "said"
             yield Shown(weight, entry.line, entry.line, what, f"“{entry.text}”")
             is_first = acted = False
 
@@ -210,4 +209,6 @@ def _span(one: Shown) -> tuple[int, int]:
 
 def _line(one: Shown, place: str) -> str:
     chars = LIGHT_CHARS if one.weight < STOPPED else SAID_CHARS
-    return f"- {one.what}: {one_line(redact(one.text), chars)} ({place})"
+    text = one_line(redact(one.text), chars)
+    end = "”" if text.count("“") > text.count("”") else ""  # a quotation that was cut off
+    return f"- {one.what}: {text}{end} ({place})"

@@ -198,7 +198,8 @@ class Exploring:
         return plain(redact(text)).strip()
 
     def _progress(self, status: str) -> None:
-        self.emit(Progress(self.trace_id, self.rounds, self.limits.max_iterations, status))
+        most, tokens = self.limits.max_iterations, self.asking.usage.total
+        self.emit(Progress(self.trace_id, self.rounds, most, status, tokens))
 
     def _complete(self, cited: Cited, ended: _Ended | None, began: float) -> Completion:
         asking = self.asking

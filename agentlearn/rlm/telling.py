@@ -40,7 +40,7 @@ FOR = (
     ),
     _sign(  # for all of it
         1.0,
-        r"\b(?:always|every\w*|all|each|anywhere|in general|whenever|must|has to|have to|needs?)\b",
+        r"\b(?:always|every\w*|all|each|anywhere|in general|whenever|must|has to|have to)\b",
         r"\b(?:immer|überall|alle[sn]?|jede\w*|muss"
         r"|siempre|tod[oa]s?|toujours|tou[ts]\w*|sempre)\b",
         r"[都要]|必ず|いつも|すべて",
@@ -124,6 +124,7 @@ AGAINST = (
     ),
     _sign(  # a step of the task at hand
         -1.5,
+        r"^(?:next|then|after that|now)\b[:,]? |\b(?:asks?|asked|asking) for\b|\bstart with\b",
         r"^(?:please |now |then |next,? |and |also "
         r"|ok,? )*(?:add|fix|create|update|rename|run|check|"
         r"show|commit|push|open|build|test|implement|review"
@@ -173,7 +174,8 @@ PASTED = re.compile(
     re.MULTILINE,
 )
 ALL_THE_SAME = re.compile(
-    r"\b(?:but|though|however|for the future|from now on|aber|pero|mais|mas|allerdings)\b|但|けど",
+    r"\b(?:but|though|however|for the future|from now on|aber|pero|mais|mas|allerdings)\b|但|けど"
+    r"|[.!] .*\b(?:always|never|from)\b",
     re.IGNORECASE,
 )
 """After thanks or a yes: here comes the correction."""
@@ -213,8 +215,8 @@ class Recurring:
         self.times: Counter[str] = Counter()
 
     def comes_back(self, text: str) -> float:
-        """1 if a text has a word that was said once or twice before, which few words are."""
+        """A little if a text has a word that was said once or twice before, which few words are."""
         words = {word.lower() for word in NAME.findall(text[:LONGEST])}
         again = any(1 <= self.times[word] <= 2 for word in words)
         self.times.update(words)
-        return 1.0 if again else 0.0
+        return 0.5 if again else 0.0

@@ -127,23 +127,23 @@ def bare_loop(path: Path) -> float:
     return time.perf_counter() - began
 
 
+def _row(cost: Cost) -> str:
+    share = f"{cost.found:3} of {cost.of:3} ({cost.found / cost.of:4.0%})"
+    each = cost.sessions
+    named = cost.wrong // each
+    took = f"{cost.tokens // each:10,} {cost.subcalls // each:10} {cost.seconds / each:9.2f}"
+    return f"{share} {named:10} {took}"
+
+
 def main() -> None:
-    print(
-        "size     half    way       found           wrong     tokens  sub-calls  seconds (a session)"
-    )
+    print("MB      half    way        found         look-alikes   tokens  sub-calls  s a session")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for size in SIZES:
             for unseen in (False, True):
+                half = "unseen" if unseen else "open"
                 for way, cost in compare(folder, size, unseen).items():
-                    each = cost.sessions
-                    print(
-                        f"{size:<7} {'unseen' if unseen else 'open':7} {way:9} "
-                        f"{cost.found:3} of {cost.of:3} ({cost.found / cost.of:4.0%}) {cost.wrong // each:8} "
-                        f"{cost.tokens // each:10,} {cost.subcalls // each:10} "
-                        f"{cost.seconds / each:9.2f}",
-                        flush=True,
-                    )
+                    print(f"{size:<7} {half:7} {way:9} {_row(cost)}", flush=True)
         path = folder / "session.jsonl"
         pairs = [(to_outline(path), bare_loop(path)) for _ in range(3)]
         ours, bare = min(one for one, _ in pairs), min(other for _, other in pairs)
