@@ -323,7 +323,7 @@ def test_killed_in_the_middle_of_an_import_nothing_is_torn(tmp_path: Path):
 
 
 def test_a_locked_base_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    import agentlearn.knowledge.base as module
+    import agentlearn.knowledge.database as module
 
     monkeypatch.setattr(module, "BUSY_SECONDS", 0.1)
     path = tmp_path / "knowledge.db"
@@ -619,3 +619,32 @@ def test_the_persons_own_knowledge_is_found_everywhere(
 def test_nothing_hostile_reaches_the_terminal(project: Path):
     said = call("remember", "page", "says", f"words {HOSTILE}", code=2)
     assert_harmless(said.stdout + said.stderr)
+
+
+def test_what_is_left_out_takes_no_places(base: Base):
+    for number in range(120):
+        base.store(fact(f"server{number}", "listens_on", f"port number {number}", scope="src/a"))
+    base.store(fact("gateway", "uses_the", "port of the office building", 0.9, scope="src/b"))
+    assert len(recall([base], "port", 100)) == 100
+    (found,) = recall([base], "port", scope="src/b")
+    assert found.item.subject == "gateway"
+
+
+def test_an_older_base_is_brought_up_to_date_with_all_that_is_in_it(
+    base: Base, monkeypatch: pytest.MonkeyPatch
+):
+    import agentlearn.knowledge.database as module
+
+    base.store(fact("uv", "is_used_for", "installs"))
+    base.close()
+    newer = (*module.MIGRATIONS, "ALTER TABLE item ADD COLUMN colour TEXT")
+    monkeypatch.setattr(module, "MIGRATIONS", newer)
+    with Base(base.path) as again:
+        assert [one.item.subject for one in recall([again], "installs")] == ["uv"]
+        assert again.rows("SELECT colour FROM item") == [(None,)]
+        assert again.rows("PRAGMA user_version") == [(2,)]
+    monkeypatch.setattr(module, "MIGRATIONS", (*newer, "CREATE TABLE item (wrong INTEGER)"))
+    with Base(base.path) as broken, pytest.raises(AgentlearnError, match="cannot be used"):
+        broken.count()
+    monkeypatch.setattr(module, "MIGRATIONS", newer)
+    assert Base(base.path).count() == 1  # a step that failed has changed nothing

@@ -10,46 +10,18 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct, structs
 
-from agentlearn.errors import AgentlearnError, BadInput
+from agentlearn.errors import AgentlearnError
+from agentlearn.knowledge.database import Database
 from agentlearn.knowledge.rows import COLUMNS, item_of, merged, now, number_of, row_of, topic_number
 from agentlearn.knowledge.values import Item, raised
 from agentlearn.knowledge.words import indexed
 
-VERSION = 1
-BUSY_SECONDS = 10.0
-CACHE_KB = 16_000
-"""BM25 asks for the length of every text that has a word: they should stay in memory."""
-SCHEMA = """
-CREATE TABLE item (
-    number INTEGER PRIMARY KEY,  -- the id, as a number
-    kind TEXT NOT NULL,
-    subject TEXT NOT NULL,
-    predicate TEXT NOT NULL,
-    object TEXT NOT NULL,
-    body TEXT,
-    scope TEXT NOT NULL,
-    confidence REAL NOT NULL,
-    source TEXT NOT NULL,
-    evidence TEXT,
-    created TEXT NOT NULL,
-    last_used TEXT,
-    uses INTEGER NOT NULL,
-    verified INTEGER NOT NULL,
-    topic INTEGER
-);
-CREATE INDEX item_topic ON item (topic) WHERE topic IS NOT NULL;
-CREATE INDEX item_convention ON item (scope) WHERE predicate = 'convention';
-CREATE VIRTUAL TABLE word USING fts5 (text, content='', tokenize='unicode61 remove_diacritics 0');
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab (word, row);
-"""
 INSERT = (
     f"INSERT INTO item ({', '.join(COLUMNS)}, topic) VALUES ({', '.join('?' * len(COLUMNS))}, ?)"
 )
@@ -69,10 +41,6 @@ ID_LENGTH = 12
 ID = re.compile(r"[0-9a-f]{4,12}")
 
 
-class NothingYet(Exception):
-    """The file is there, but somebody else is still making its tables."""
-
-
 class Stored(Struct, frozen=True):
     item: Item
     is_new: bool
@@ -80,38 +48,10 @@ class Stored(Struct, frozen=True):
     """What says otherwise of the same matter."""
 
 
-class Base:
+class Base(Database):
     """An open base. `path` need not exist: it is made when something is stored."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._connection: sqlite3.Connection | None = None
-
-    def __enter__(self) -> Base:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def exists(self) -> bool:
-        return self.path.is_file() and self.path.stat().st_size > 0
-
     # Reading
-
-    def rows(self, query: str, given: Sequence[Any] = ()) -> list[Any]:
-        """What a query finds; nothing where there is no base yet."""
-        if self._connection is None and not self.exists():
-            return []
-        with self._told():
-            try:
-                return self._open(write=False).execute(query, given).fetchall()
-            except NothingYet:
-                return []
 
     def items(self, where: str = "", given: Sequence[Any] = ()) -> list[Item]:
         columns = ", ".join(f"item.{name}" for name in COLUMNS)
@@ -272,106 +212,6 @@ class Base:
         rows = self.rows(OF_TOPIC, (topic_number(item), number_of(item.id)))
         return _of_one_topic(item, self.items_of(rows))
 
-    @contextlib.contextmanager
-    def _writing(self, seconds: float | None = None) -> Iterator[sqlite3.Connection]:
-        """One transaction: all that is done in it, or nothing."""
-        with self._told():
-            connection = self._open(write=True)
-            patience = BUSY_SECONDS if seconds is None else seconds
-            connection.execute(f"PRAGMA busy_timeout = {int(patience * 1000)}")
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:  # a full disk has ended it already
-                    connection.execute("ROLLBACK")
-                raise
-
-    def _open(self, write: bool) -> sqlite3.Connection:
-        if self._connection is not None:
-            return self._connection
-        for path in (self.path.parent, self.path):
-            if path.is_symlink():
-                raise BadInput(f"{path} is a link: what is known lies in a file of its own")
-        if write:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = self._connected(write)
-        try:
-            is_ready = self._prepare(connection, write)
-        except BaseException:
-            connection.close()
-            raise
-        if not is_ready:
-            connection.close()
-            raise NothingYet
-        connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
-        self._connection = connection
-        return connection
-
-    def _connected(self, write: bool) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        if write or not self.exists():
-            return connection
-        try:  # a folder that cannot be written to is read all the same
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-            return connection
-        except sqlite3.OperationalError:
-            connection.close()
-            return sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None
-            )
-
-    def _prepare(self, connection: sqlite3.Connection, write: bool) -> bool:
-        """Make the tables, or see that they are those we know; false if there are none yet."""
-        version = _version(connection)
-        if version == 0 and write:
-            self._make_tables(connection)
-            version = _version(connection)
-        if version > VERSION:
-            raise BadInput(
-                f"{self.path} was written by a newer agentlearn (version {version} of its format)",
-                "update agentlearn to use it",
-            )
-        return version == VERSION
-
-    def _make_tables(self, connection: sqlite3.Connection) -> None:
-        _to_wal(connection)
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            if _version(connection) == 0:  # nobody was faster
-                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                    raise BadInput(f"{self.path} is a database, but none of agentlearn")
-                for statement in SCHEMA.split(";\n"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-
-    @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """What goes wrong with the file, in a sentence."""
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            text = str(error)
-            if "locked" in text or "busy" in text:
-                raise AgentlearnError(f"{self.path} is in use by another process") from None
-            if "readonly" in text or "unable to open" in text:
-                raise AgentlearnError(f"{self.path} cannot be written: {text}") from None
-            raise AgentlearnError(f"{self.path} cannot be used: {text}") from None
-        except sqlite3.DatabaseError as error:
-            hint = "keep a copy of it; what can be read: agentlearn knowledge export"
-            raise AgentlearnError(f"{self.path} is damaged: {error}", hint) from None
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise AgentlearnError(f"{self.path} cannot be used: {reason}") from None
-
 
 def _is_confirmed(known: Item, again: Item) -> bool:
     """What a person says, and was learned without him, has been seen twice by different eyes."""
@@ -381,20 +221,3 @@ def _is_confirmed(known: Item, again: Item) -> bool:
 def _of_one_topic(item: Item, found: list[Item]) -> tuple[Item, ...]:
     """Numbers of topics are short: two may have the same."""
     return tuple(other for other in found if other.topic == item.topic)
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _to_wal(connection: sqlite3.Connection) -> None:
-    """SQLite does not wait here by itself while another process does the same."""
-    until = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.01)

@@ -31,6 +31,7 @@ CANDIDATES_OF = (
     f"SELECT {', '.join(f'item.{name}' for name in COLUMNS)}, -rank FROM word "
     "JOIN item ON item.number = word.rowid WHERE word MATCH ? ORDER BY rank LIMIT ?"
 )
+FOR_FILTERS = 20
 HAS_WORD = "SELECT 1 FROM word WHERE word MATCH ? LIMIT 1"
 CONFIDENCE, CREATED, LAST_USED = map(COLUMNS.index, ("confidence", "created", "last_used"))
 Row = tuple[Any, ...]
@@ -63,7 +64,9 @@ def recall(
     So many words are `enough`: who looks for all words of a conversation finds no item with all.
     """
     wanted = query_words(query[:MOST_QUERY])
-    scored = [one for base in bases for one in _scored(base, wanted, enough, min_relevance)]
+    # What is left out afterwards must not take the places of what would be found.
+    most = max(CANDIDATES, 2 * limit) * (1 if kind is None and scope is None else FOR_FILTERS)
+    scored = [one for base in bases for one in _scored(base, wanted, enough, min_relevance, most)]
     scored.sort(key=lambda one: (-one[0], one[1][0]))
     found: list[Found] = []
     for relevance, row, base in scored:
@@ -105,7 +108,7 @@ def is_harmless_text(text: str) -> bool:
 
 
 def _scored(
-    base: Base, wanted: list[str], enough: int | None, floor: float
+    base: Base, wanted: list[str], enough: int | None, floor: float, most: int
 ) -> list[tuple[float, Row, Base]]:
     """What has one of the words, by BM25 and then by how many; words that nothing has are looked
     for once more, as parts of others and with typing errors.
@@ -114,11 +117,11 @@ def _scored(
         return []
     weights = {word: (word, 1.0) for word in wanted}
     with base.told_if_damaged():
-        candidates = _candidates(base, weights)
+        candidates = _candidates(base, weights, most)
         missing = {word for word in wanted if not any(one.has(word) for one in candidates)}
-        if more := _like_those(base, missing, len(candidates)):
+        if more := _like_those(base, missing, len(candidates) == most):
             weights |= {like: pair for like, pair in more.items() if like not in weights}
-            candidates = _candidates(base, weights)
+            candidates = _candidates(base, weights, most)
         now = datetime.now(UTC)
         scored = []
         for row, text, words in candidates:
@@ -140,12 +143,12 @@ class Candidate(NamedTuple):
         return word in self.words and word in words_of(self.text)
 
 
-def _candidates(base: Base, weights: dict[str, tuple[str, float]]) -> list[Candidate]:
+def _candidates(base: Base, weights: dict[str, tuple[str, float]], most: int) -> list[Candidate]:
     """The best by BM25."""
     match = " OR ".join(f'"{word}"' for word in weights)
     beginnings = [(word, beginning_of(word)) for word in weights]
     found = []
-    for row in base.rows(CANDIDATES_OF, (match, CANDIDATES)):
+    for row in base.rows(CANDIDATES_OF, (match, most)):
         text = text_of(row)
         lowered = text.lower() if text.isascii() else None
         words = {word for word, begins in beginnings if lowered is None or begins in lowered}
@@ -153,9 +156,11 @@ def _candidates(base: Base, weights: dict[str, tuple[str, float]]) -> list[Candi
     return found
 
 
-def _like_those(base: Base, missing: set[str], candidates: int) -> dict[str, tuple[str, float]]:
+def _like_those(
+    base: Base, missing: set[str], there_may_be_others: bool
+) -> dict[str, tuple[str, float]]:
     """For words that the base does not have: those that are like them, and how much."""
-    if candidates == CANDIDATES:  # there may be others, which have them
+    if there_may_be_others:  # which have them
         missing = {word for word in missing if not base.rows(HAS_WORD, (f'"{word}"',))}
     found: dict[str, tuple[str, float]] = {}
     for word in sorted(missing):
