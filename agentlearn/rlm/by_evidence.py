@@ -8,7 +8,9 @@ pretended to be: the answer is the same for every one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -24,6 +26,8 @@ from agentlearn.rlm.variants import likeness
 from agentlearn.sessions.values import Message, Result, Session, Signal
 
 NEAR_TURNS = 40
+WRITES_TEXT = re.compile(r"<<|\*\*\* Begin Patch")
+"""Most of such a command is a file's text, which is like every other version of it."""
 NEAR_LINES = 40
 """A failure and its remedy that stand further apart are named as two places."""
 SAID_CHARS, LIGHT_CHARS = 160, 90
@@ -134,7 +138,8 @@ def _runs(scored: Scored, patterns: Patterns) -> Iterator[Ran]:
         call, result = turn.call, turn.result
         if call is None or result is None or result.status in ("rejected", "interrupted"):
             continue
-        if command := patterns.command_of(call):
+        command = patterns.command_of(call)
+        if command and not WRITES_TEXT.search(command):
             failed = patterns.judge_call(call, result) in ("failed_call", "tests_failed")
             yield Ran(command, failed, number, call.line, result.line)
 
@@ -149,13 +154,24 @@ def _fixes(runs: list[Ran]) -> Iterator[Shown]:
         if worked is None or worked.start in told:
             continue
         told.add(worked.start)
-        text = f"`{one_line(run.command, COMMAND_CHARS)}` failed"
         if worked.command != run.command:
-            text += f"; `{one_line(worked.command, COMMAND_CHARS)}` worked"
+            failed, better = _from_where_they_differ(run.command, worked.command)
+            text = f"`{failed}` failed; `{better}` worked"
             yield Shown(FIXED, run.start, worked.end, "fixed", text)
         else:
-            text += ", until something was changed"
+            text = f"`{one_line(run.command, COMMAND_CHARS)}` failed, until something was changed"
             yield Shown(MENDED, run.start, worked.end, "fixed", text)
+
+
+def _from_where_they_differ(one: str, other: str) -> tuple[str, str]:
+    """Two long commands that begin alike, each from a word or two before the difference on."""
+    one, other = (" ".join(command.split()) for command in (one, other))
+    pairs = zip(one, other, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    if same > COMMAND_CHARS // 2:
+        cut = one.rfind(" ", 0, max(1, one.rfind(" ", 0, same))) + 1
+        one, other = f"…{one[cut:]}", f"…{other[cut:]}"
+    return one_line(one, COMMAND_CHARS), one_line(other, COMMAND_CHARS)
 
 
 def _remedy(failed: Ran, later: list[Ran]) -> Ran | None:
@@ -209,6 +225,8 @@ def _span(one: Shown) -> tuple[int, int]:
 
 def _line(one: Shown, place: str) -> str:
     chars = LIGHT_CHARS if one.weight < STOPPED else SAID_CHARS
+    if one.what == "fixed":
+        chars = 3 * COMMAND_CHARS  # they are short enough already
     text = one_line(redact(one.text), chars)
     end = "”" if text.count("“") > text.count("”") else ""  # a quotation that was cut off
     return f"- {one.what}: {text}{end} ({place})"
