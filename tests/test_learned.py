@@ -178,3 +178,27 @@ def test_a_base_that_is_damaged_fails_no_review_and_no_revert(project: Project) 
 def test_no_base_is_made_where_nothing_is_learned(project: Project) -> None:
     by_model(project)
     assert not Base(project.folder / ".agentlearn" / "knowledge.db").exists()
+
+
+def test_a_persons_procedure_of_the_same_name_stays_through_review_and_revert(
+    project: Project,
+) -> None:
+    (project.folder / "p.yaml").write_text("name: unit-tests\nsteps: [ask Ann]\n")
+    call("remember", "--procedure", "p.yaml")
+    (change,) = by_model(project, SKILL)
+    assert len(json_of("recall", "unit-tests", "--kind", "procedure")) == 2
+    call("revert", change)
+    (kept,) = json_of("recall", "unit-tests", "--kind", "procedure")
+    assert (kept["source"], kept["body"]["steps"][0]["do"]) == ("person", "ask Ann")
+
+
+def test_what_could_not_be_kept_comes_with_the_next_change(project: Project) -> None:
+    own = project.folder / ".agentlearn"
+    own.mkdir(exist_ok=True)
+    (own / "knowledge.db").write_bytes(b"no database" * 1000)
+    model = script(project.folder.parent, calls(note_call()), DONE)
+    call("review", project.path, "--model", model)
+    (own / "knowledge.db").unlink()
+    review(project.path, "--reviewer", "rules", "--force")
+    assert f"project learned {WISH}" in known("unit tests database")
+    assert not (own / "to-learn").exists()

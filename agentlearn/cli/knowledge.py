@@ -18,11 +18,15 @@ from agentlearn.cli.bases import as_dict, base_to_write, project_base, user_base
 from agentlearn.cli.load import piped_in
 from agentlearn.cli.output import choose_format, write_bytes, write_json
 from agentlearn.cli.stores import User
-from agentlearn.errors import BadInput
+from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.guard import plain
+from agentlearn.knowledge.base import Base
 from agentlearn.knowledge.portable import LOW_CONFIDENCE, is_worn_out, items_in, line_of
+from agentlearn.knowledge.values import Item
 
 FORMATS = ("text", "json")
+MOST_COMPARED = 1000
+"""Of larger imports conflicts are told when they are recalled."""
 ACTIONS = ("list", "export", "import", "prune")
 
 
@@ -70,8 +74,13 @@ def _list(user: bool, chosen: str) -> None:
 
 def _export(user: bool) -> None:
     with user_base() if user else project_base() as base:
-        for item in base.items("ORDER BY created, number"):
-            write_bytes(line_of(item))
+        items, damage = base.all_that_can_be_read()
+    for item in items:
+        write_bytes(line_of(item))
+    if damage is not None:
+        hint = "move the file away, then agentlearn knowledge import what was printed"
+        found = f"{len(items)} item{'s' * (len(items) != 1)} could be read"
+        raise AgentlearnError(f"{damage.message}; {found}", hint)
 
 
 def _import(file: str | None, user: bool, chosen: str) -> None:
@@ -87,10 +96,19 @@ def _import(file: str | None, user: bool, chosen: str) -> None:
             raise BadInput(f"cannot read {file}: {error.strerror}") from None
     with base_to_write(user) as base:
         new, again = base.replace_all(items)
+        if len(items) <= MOST_COMPARED:
+            _tell_conflicts(base, items)
     if chosen == "json":
         write_json({"new": new, "known": again})
     else:
         print(f"imported {new + again}: {new} new, {again} known already")
+
+
+def _tell_conflicts(base: Base, items: list[Item]) -> None:
+    for item in items:
+        for other in base.others(item)[:1]:
+            said = f"{item.shown} (id: {item.id}) conflicts with {other.shown} (id: {other.id})"
+            print(plain(f"note: {said}: both are kept"), file=sys.stderr)
 
 
 def _prune(user: bool, dry_run: bool, chosen: str) -> None:

@@ -6,6 +6,7 @@ nothing has a word, what is spelled almost like it. Relevance is from 0 to 1 for
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 import typer
@@ -51,7 +52,10 @@ def main(
     ] = None,
     conventions_: Annotated[
         bool,
-        typer.Option("--conventions", help="The folder's conventions, its parents', then all."),
+        typer.Option(
+            "--conventions",
+            help="The conventions of --directory (default: here), its parents', then all.",
+        ),
     ] = False,
     format: Annotated[str | None, options.format_option(FORMATS)] = None,
     json: options.Json = False,
@@ -61,9 +65,14 @@ def main(
     if kind is not None and kind not in KINDS:
         raise BadInput(f"--kind {kind[:40]} is none of {', '.join(KINDS)}")
     bases = both_bases()
+    if math.isnan(min_relevance):
+        raise BadInput("--min-relevance is from 0 to 1")
     if conventions_:
-        found = conventions(bases, query or None, scope_of(directory), limit)
-        _print_conventions(found, chosen)
+        # Without a folder it is the one that the person stands in.
+        items = conventions(bases, query or None, scope_of(directory or "."), limit)
+        for base in bases:
+            base.used(items)  # each knows its own
+        _print_conventions(items, chosen)
         return
     if not query:
         raise BadInput("there is nothing to look for", "agentlearn recall QUERY")

@@ -1,7 +1,9 @@
 """Keep a fact: SUBJECT PREDICATE OBJECT, such as uv is_used_for installs.
 
-Or a procedure or a pattern from a YAML file, or JSON lines from stdin. What is known already gets
-surer; what says otherwise is kept beside it, and told.
+Or a procedure or a pattern from a YAML file, or JSON lines from stdin, one object each with the
+fields of a fact (subject, predicate, object), or with kind: procedure|pattern and those of its
+file; confidence and scope of a line go before the options. What is known already gets surer; what
+says otherwise is kept beside it, and told.
 """
 
 from __future__ import annotations
@@ -14,14 +16,22 @@ import typer
 from msgspec import structs
 
 from agentlearn.cli import options
-from agentlearn.cli.bases import as_dict, base_to_write, scope_of
+from agentlearn.cli.bases import as_dict, base_to_write, project_base, scope_of, user_base
 from agentlearn.cli.load import piped_in
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User
 from agentlearn.errors import BadInput
 from agentlearn.guard import plain
 from agentlearn.knowledge.base import Stored
-from agentlearn.knowledge.values import Item, Pattern, Procedure, fact, pattern, procedure
+from agentlearn.knowledge.values import (
+    Item,
+    Pattern,
+    Procedure,
+    checked_confidence,
+    fact,
+    pattern,
+    procedure,
+)
 
 FORMATS = ("text", "json")
 
@@ -75,12 +85,12 @@ def main(
     with base_to_write(user) as base:
         stored = base.store_all(items)
     if chosen == "json":
-        write_json([_as_dict(one) for one in stored])
+        write_json([_as_dict(one, user) for one in stored])
         return
     for one in stored:
         print(_told(one))
-        for other in one.conflicts:
-            said = f"note: conflicts with {other.text} (id: {other.id}): both are kept"
+        for other in _conflicts(one, user):
+            said = f"note: conflicts with {other.shown} (id: {other.id}): both are kept"
             print(plain(said), file=sys.stderr)
 
 
@@ -91,7 +101,11 @@ def _given(
     procedure_file: str | None,
     pattern_file: str | None,
 ) -> list[Item]:
-    about: dict[str, Any] = {"confidence": confidence, "scope": scope, "source": "person"}
+    about: dict[str, Any] = {
+        "confidence": checked_confidence(confidence),
+        "scope": scope,
+        "source": "person",
+    }
     ways = bool(words) + bool(procedure_file) + bool(pattern_file)
     if ways > 1:
         raise BadInput("a fact, --procedure and --pattern exclude each other")
@@ -112,7 +126,10 @@ def _given(
         )
     from agentlearn.knowledge.portable import items_in
 
-    return list(items_in(sys.stdin.buffer, refuse_orders=True))
+    found = list(items_in(sys.stdin.buffer, **about))
+    if not found:
+        raise BadInput("there is nothing to remember: stdin is empty")
+    return found
 
 
 def _read(name: str, kind: Any) -> Any:
@@ -120,7 +137,7 @@ def _read(name: str, kind: Any) -> Any:
     import msgspec
     import yaml
 
-    from agentlearn.knowledge.portable import steps_of
+    from agentlearn.knowledge.portable import sentence_of, steps_of
 
     try:
         value = yaml.safe_load(Path(name).read_text(encoding="utf-8"))
@@ -134,7 +151,14 @@ def _read(name: str, kind: Any) -> Any:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{name} is no YAML: {' '.join(str(error).split())[:200]}") from None
     except msgspec.ValidationError as error:
-        raise BadInput(f"{name}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+        raise BadInput(f"{name}: {sentence_of(error)}") from None
+
+
+def _conflicts(stored: Stored, user: bool) -> list[Item]:
+    """What says otherwise, in this base and in the other one."""
+    other = project_base() if user else user_base()
+    found = [*stored.conflicts, *other.others(stored.item)]
+    return list({item.id: item for item in found if item.id != stored.item.id}.values())
 
 
 def _told(stored: Stored) -> str:
@@ -144,6 +168,6 @@ def _told(stored: Stored) -> str:
     return plain(f"Stored {item.kind}: {text} (id: {item.id}){again}")
 
 
-def _as_dict(stored: Stored) -> dict[str, Any]:
-    conflicts = [as_dict(other) for other in stored.conflicts]
+def _as_dict(stored: Stored, user: bool) -> dict[str, Any]:
+    conflicts = [as_dict(other) for other in _conflicts(stored, user)]
     return {**as_dict(stored.item), "new": stored.is_new, "conflicts": conflicts}

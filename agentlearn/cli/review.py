@@ -136,7 +136,8 @@ def main(
     printer = Printer(chosen, store, mode)
 
     def learned(changes: list[Change]) -> None:
-        if changes and mode == "apply":
+        # Also where nothing changed: a person may have changed the files by hand.
+        if mode == "apply" and store.places.own.is_dir():
             keep_learned(store, user, changes)
 
     try:

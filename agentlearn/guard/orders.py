@@ -14,8 +14,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cache
 from html import unescape
+from itertools import accumulate
 from typing import NamedTuple
 
 from agentlearn.guard.hidden import LIKE_LATIN, hidden_characters
@@ -59,6 +62,47 @@ class View(NamedTuple):
 
 def has_order(text: str) -> bool:
     return next(_orders(text), None) is not None
+
+
+def first_with_order(texts: Sequence[str]) -> int | None:
+    """The number of the first text that has an order, of very many short ones.
+
+    The words that a shape needs are looked for in all of them at once; the shape itself only in
+    those that have one. One by one it takes ten times as long.
+    """
+    simple = [text.lower() if _is_simple(text) else "" for text in texts]
+    found = [number for number, text in enumerate(texts) if not simple[number] and has_order(text)]
+    starts = list(accumulate((len(text) + 1 for text in simple), initial=0))
+    whole = "\n".join(simple)
+    for shape in _all_shapes():
+        for number in sorted(
+            {n for needle in shape.needles for n in _having(needle, whole, starts)}
+        ):
+            if next(_matches((shape,), View(simple[number], None)), None) is not None:
+                found.append(number)
+                break
+    return min(found, default=None)
+
+
+def _having(needle: str, whole: str, starts: list[int]) -> Iterator[int]:
+    """The numbers of the texts that have a word, each once."""
+    place = whole.find(needle)
+    while place >= 0:
+        number = bisect_right(starts, place) - 1
+        yield number
+        place = whole.find(needle, starts[number + 1])
+
+
+def _is_simple(text: str) -> bool:
+    """Whether its small letters are all that normalising would change."""
+    return text.isascii() and "&" not in text and EMPHASIS.search(text) is None
+
+
+@cache
+def _all_shapes() -> tuple[Shape, ...]:
+    from agentlearn.guard import order_commands, order_languages, order_words
+
+    return (*order_commands.SHAPES, *order_words.SHAPES, *order_languages.SHAPES)
 
 
 def injected_orders(text: str) -> list[Order]:

@@ -38,7 +38,7 @@ OF_TOPIC = (
     "ORDER BY confidence DESC LIMIT 10"
 )
 ID_LENGTH = 12
-ID = re.compile(r"[0-9a-f]{4,12}")
+ID = re.compile(r"[0-9a-f]{1,12}")
 
 
 class Stored(Struct, frozen=True):
@@ -68,6 +68,22 @@ class Base(Database):
             yield
         except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
             raise AgentlearnError(f"{self.path} is damaged: {error}") from None
+
+    def all_that_can_be_read(self) -> tuple[list[Item], AgentlearnError | None]:
+        """Every item, by when it was made; of a damaged file, those before and after the damage."""
+        try:
+            return self.items("ORDER BY created, number"), None
+        except AgentlearnError as damage:
+            found: dict[str, Item] = {}
+            for order in ("ASC", "DESC"):
+                with contextlib.suppress(AgentlearnError):
+                    for row in self.each(
+                        f"SELECT {', '.join(COLUMNS)} FROM item ORDER BY number {order}"
+                    ):
+                        with contextlib.suppress(AgentlearnError):
+                            (item,) = self.items_of([row])
+                            found[item.id] = item
+            return sorted(found.values(), key=lambda item: (item.created, item.id)), damage
 
     def get(self, id: str) -> list[Item]:
         """The items whose id begins like this."""
@@ -101,7 +117,7 @@ class Base(Database):
                 evidence=tuple(dict.fromkeys([*known.evidence, *item.evidence]))[-20:],
                 verified=known.verified or item.verified or _is_confirmed(known, item),
                 source="person" if item.source == "person" else known.source,
-                body=item.body,
+                body=_counted(known.body, item.body),
             )
             self._update(connection, known, again)
             return Stored(again, False, self._conflicts(connection, again))
@@ -147,7 +163,7 @@ class Base(Database):
     def used(self, items: Iterable[Item]) -> None:
         """Note that these were asked for; a base that cannot be written is none the worse."""
         numbers = [number_of(item.id) for item in items]
-        if not numbers:
+        if not numbers or not self.exists():
             return
         at = now()
         with contextlib.suppress(AgentlearnError), self._writing(seconds=0.2) as connection:
@@ -211,6 +227,13 @@ class Base(Database):
             return ()
         rows = self.rows(OF_TOPIC, (topic_number(item), number_of(item.id)))
         return _of_one_topic(item, self.items_of(rows))
+
+
+def _counted(known: dict[str, Any] | None, again: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A pattern that was seen again has occurred more often; of a rate the newer is right."""
+    if known is None or again is None or "occurrences" not in known:
+        return again
+    return {**again, "occurrences": known["occurrences"] + again.get("occurrences", 1)}
 
 
 def _is_confirmed(known: Item, again: Item) -> bool:

@@ -66,7 +66,13 @@ class Database:
             self._connection = None
 
     def exists(self) -> bool:
-        return self.path.is_file() and self.path.stat().st_size > 0
+        """Whether there is something to open; what is no file is told when it is."""
+        try:
+            return self.path.stat().st_size > 0
+        except OSError as error:
+            if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+                return False
+            raise AgentlearnError(f"{self.path} cannot be opened: {error.strerror}") from None
 
     def rows(self, query: str, given: Sequence[Any] = ()) -> list[Any]:
         """What a query finds; nothing where there is no base yet."""
@@ -77,6 +83,11 @@ class Database:
                 return self._open(write=False).execute(query, given).fetchall()
             except NothingYet:
                 return []
+
+    def each(self, query: str) -> Iterator[Any]:
+        """Row by row, up to the first that cannot be read."""
+        with self._told():
+            yield from self._open(write=False).execute(query)
 
     @contextlib.contextmanager
     def _writing(self, seconds: float | None = None) -> Iterator[sqlite3.Connection]:
@@ -141,6 +152,8 @@ class Database:
                 f"{self.path} was written by a newer agentlearn (version {version} of its format)",
                 "update agentlearn to use it",
             )
+        if version == 0 and _tables(connection):
+            raise BadInput(f"{self.path} is a database, but none of agentlearn")
         return version == len(MIGRATIONS)
 
     def _bring_up(self, connection: sqlite3.Connection) -> None:
@@ -149,8 +162,7 @@ class Database:
         connection.execute("BEGIN IMMEDIATE")
         try:
             version = _version(connection)  # somebody may have been faster
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if version == 0 and tables:
+            if version == 0 and _tables(connection):
                 raise BadInput(f"{self.path} is a database, but none of agentlearn")
             for migration in MIGRATIONS[version:]:
                 for statement in migration.split(";\n"):
@@ -172,8 +184,10 @@ class Database:
             text = str(error)
             if "locked" in text or "busy" in text:
                 raise AgentlearnError(f"{self.path} is in use by another process") from None
-            if "readonly" in text or "unable to open" in text:
+            if "readonly" in text:
                 raise AgentlearnError(f"{self.path} cannot be written: {text}") from None
+            if "unable to open" in text:
+                raise AgentlearnError(f"{self.path} cannot be opened") from None
             raise AgentlearnError(f"{self.path} cannot be used: {text}") from None
         except sqlite3.DatabaseError as error:
             hint = "keep a copy of it, and move it away: a new one is made when something is stored"
@@ -181,6 +195,10 @@ class Database:
         except OSError as error:
             reason = error.strerror or str(error)
             raise AgentlearnError(f"{self.path} cannot be used: {reason}") from None
+
+
+def _tables(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
 
 
 def _version(connection: sqlite3.Connection) -> int:

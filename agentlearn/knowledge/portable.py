@@ -13,7 +13,7 @@ from msgspec import Struct
 from agentlearn.errors import BadInput
 from agentlearn.guard import plain
 from agentlearn.guard.hidden import has_hidden
-from agentlearn.guard.orders import has_order
+from agentlearn.guard.orders import first_with_order
 from agentlearn.guard.secrets import has_secret
 from agentlearn.knowledge.rows import now
 from agentlearn.knowledge.values import (
@@ -27,8 +27,8 @@ from agentlearn.knowledge.values import (
     Pattern,
     Procedure,
     Source,
-    Step,
     checked_confidence,
+    checked_scope,
     id_of,
     pattern,
     procedure,
@@ -51,14 +51,25 @@ class Given(Struct, kw_only=True, forbid_unknown_fields=True, gc=False):
     """A line as it comes: the fields of an item, most of which may be left out."""
 
     id: Any = None
+    text: Any = None
+    """As `recall --json` has it: it says nothing that the others do not."""
     kind: Kind = "fact"
-    subject: str
+    subject: str = ""
+    name: str = ""
+    """Of a procedure or a pattern, as its file has it, with its other fields beside it."""
     predicate: str = ""
     object: str = ""
     body: dict[str, Any] | None = None
-    scope: str = ""
-    confidence: float = 0.8
-    source: Source = "import"
+    steps: list[Any] | None = None
+    before: list[str] | None = None
+    after: list[str] | None = None
+    success_rate: float | None = None
+    conditions: list[str] | None = None
+    outcomes: list[str] | None = None
+    occurrences: int | None = None
+    scope: str | None = None
+    confidence: float | None = None
+    source: Source | None = None
     evidence: tuple[str, ...] = ()
     created: str = ""
     last_used: str | None = None
@@ -66,6 +77,7 @@ class Given(Struct, kw_only=True, forbid_unknown_fields=True, gc=False):
     verified: bool = False
 
 
+PARTS = ("steps", "before", "after", "success_rate", "conditions", "outcomes", "occurrences")
 GIVEN = msgspec.json.Decoder(Given)
 
 
@@ -74,11 +86,10 @@ def line_of(item: Item) -> bytes:
     return msgspec.json.encode(values) + b"\n"
 
 
-def items_in(lines: Iterable[bytes], refuse_orders: bool = False) -> Iterator[Item]:
+def items_in(lines: Iterable[bytes], **otherwise: Any) -> Iterator[Item]:
     """The items of JSON lines; BadInput with the number of the first line that is wrong.
 
-    Planted orders are looked for when an item is read, wherever it came from: to do it here too
-    takes ten times as long as all the rest.
+    `otherwise` are the fields of those that do not say them: confidence, scope, source.
     """
     at = now()
     batch: list[tuple[int, Item]] = []
@@ -86,18 +97,18 @@ def items_in(lines: Iterable[bytes], refuse_orders: bool = False) -> Iterator[It
         if not line.strip():
             continue
         try:
-            batch.append((number, _item(GIVEN.decode(line), at)))
+            batch.append((number, _item(GIVEN.decode(line), at, otherwise)))
         except BadInput as error:
             raise BadInput(f"line {number}: {error.message}") from None
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            raise BadInput(f"line {number}: {_sentence(error)}") from None
+            raise BadInput(f"line {number}: {sentence_of(error)}") from None
         if len(batch) == BATCH:
-            yield from _clean(batch, refuse_orders)
+            yield from _clean(batch)
             batch = []
-    yield from _clean(batch, refuse_orders)
+    yield from _clean(batch)
 
 
-def _clean(batch: list[tuple[int, Item]], refuse_orders: bool) -> Iterator[Item]:
+def _clean(batch: list[tuple[int, Item]]) -> Iterator[Item]:
     """Many are looked at together: one by one it would take longer than storing them."""
     texts = "\n".join([_all_text(item) for _, item in batch])
     if has_secret(texts) or has_hidden(texts) or _may_name_secrets(batch):
@@ -106,10 +117,9 @@ def _clean(batch: list[tuple[int, Item]], refuse_orders: bool) -> Iterator[Item]
                 raise BadInput(f"line {number} holds something that looks like a secret")
             if has_hidden(_all_text(item)):
                 raise BadInput(f"line {number} holds characters that nobody sees")
-    if refuse_orders:
-        for number, item in batch:
-            if has_order(_all_text(item)):
-                raise BadInput(f"line {number} reads like an order to whoever reads it")
+    first = first_with_order([_all_text(item) for _, item in batch])
+    if first is not None:
+        raise BadInput(f"line {batch[first][0]} reads like an order to whoever reads it")
     yield from (item for _, item in batch)
 
 
@@ -128,62 +138,70 @@ def _may_name_secrets(batch: list[tuple[int, Item]]) -> bool:
 def item_from(value: Any) -> Item:
     """An item from its fields; its id is worked out, not believed."""
     try:
-        return _item(msgspec.convert(value, Given), now())
+        return _item(msgspec.convert(value, Given), now(), {})
     except msgspec.ValidationError as error:
-        raise BadInput(_sentence(error)) from None
+        raise BadInput(sentence_of(error)) from None
 
 
-def _item(given: Given, at: str) -> Item:
-    checked_confidence(given.confidence)
+def _item(given: Given, at: str, otherwise: dict[str, Any]) -> Item:
+    confidence = given.confidence
+    if confidence is None:
+        confidence = otherwise.get("confidence", 0.8)
+    checked_confidence(confidence)
     if not 0 <= given.uses < 2**53:
         raise BadInput("uses is a number of times")
     if given.created or given.last_used:
         _check_times(given)
-    if given.kind != "fact":
-        return _item_with_body(given, at)
+    scope = otherwise.get("scope", "") if given.scope is None else given.scope
+    about = {
+        "scope": checked_scope(scope) if scope else "",
+        "confidence": confidence,
+        "source": given.source or otherwise.get("source", "import"),
+        "evidence": given.evidence,
+        "created": given.created or at,
+        "last_used": given.last_used,
+        "uses": given.uses,
+        "verified": given.verified,
+    }
+    return _fact(given, about) if given.kind == "fact" else _with_body(given, about)
+
+
+def _fact(given: Given, about: dict[str, Any]) -> Item:
     subject, predicate, object = given.subject, given.predicate, given.object
     text = f"{subject}{predicate}{object}"
     if "\n" in text or "\0" in text:
         raise BadInput("subject, predicate and object are one line each")
     if len(text) > MOST_PREDICATE:  # or all of them are short enough
         _check_lengths(given)
-    if given.body is not None:
+    if given.body is not None or given.name or given.steps is not None:
         raise BadInput("a fact has no body")
     if not (subject.strip() and predicate.strip() and object.strip()):
         raise BadInput("subject, predicate and object of a fact say something")
     return Item(
-        id=id_of("fact", given.scope, subject, predicate, object),
+        id=id_of("fact", about["scope"], subject, predicate, object),
         kind="fact",
         subject=subject,
         predicate=predicate,
         object=object,
-        scope=given.scope,
-        confidence=given.confidence,
-        source=given.source,
-        evidence=given.evidence,
-        created=given.created or at,
-        last_used=given.last_used,
-        uses=given.uses,
-        verified=given.verified,
+        **about,
     )
 
 
-def _item_with_body(given: Given, at: str) -> Item:
+def _with_body(given: Given, about: dict[str, Any]) -> Item:
     """A procedure or a pattern, with the checks of `remember`."""
     if given.predicate or given.object:
         raise BadInput(f"a {given.kind} has a body, not a predicate and an object")
-    body = given.body or {}
-    if body.get("name", given.subject) != given.subject:
+    name = given.subject or given.name
+    beside = {key: value for key in PARTS if (value := getattr(given, key)) is not None}
+    body = {**(given.body or {}), **beside}
+    if body.get("name", name) != name or given.name not in ("", name):
         raise BadInput(f"the name in the body of the {given.kind} is not its subject")
-    more: dict[str, Any] = {
-        name: getattr(given, name)
-        for name in ("scope", "confidence", "source", "evidence", "last_used", "uses", "verified")
-    }
-    more["created"] = given.created or at
-    value = {**body, "name": given.subject}
+    if isinstance(body.get("steps"), list):
+        body["steps"] = steps_of(body["steps"])
+    value = {**body, "name": name}
     if given.kind == "procedure":
-        return procedure(msgspec.convert(value, Procedure), **more)
-    return pattern(msgspec.convert(value, Pattern), **more)
+        return procedure(msgspec.convert(value, Procedure), **about)
+    return pattern(msgspec.convert(value, Pattern), **about)
 
 
 def _check_lengths(given: Given) -> None:
@@ -205,7 +223,7 @@ def _check_times(given: Given) -> None:
             raise BadInput(f"{name} is a time like 2026-01-31T12:00:00Z") from None
 
 
-def _sentence(error: Exception) -> str:
+def sentence_of(error: Exception) -> str:
     """What msgspec says, in words of this program: `confidence must be a number, not text`."""
     text = str(error)
     if found := WRONG_TYPE.match(text):
@@ -227,12 +245,9 @@ def _in_words(types: str) -> str:
     return " or ".join(WORDS_FOR_TYPES.get(each, each) for each in types.split(" | "))
 
 
-def steps_of(values: Iterable[Any]) -> tuple[Step, ...]:
+def steps_of(values: Iterable[Any]) -> list[Any]:
     """Steps as people write them: a line each, or with what to expect."""
-    return tuple(
-        Step(do=value) if isinstance(value, str) else msgspec.convert(value, Step)
-        for value in values
-    )
+    return [{"do": value} if isinstance(value, str) else value for value in values]
 
 
 def is_worn_out(item: Item, days: float = UNUSED_DAYS, low: float = LOW_CONFIDENCE) -> bool:

@@ -38,6 +38,8 @@ Row = tuple[Any, ...]
 MOST_LIKE = 6
 """Words of the base that stand for one that is not in it."""
 LEAST_LIKE = 0.45
+SWAPPED = 0.75
+"""Of a short word with two letters the wrong way round, no three letters are the same."""
 HALF_LIFE_DAYS = 90.0
 MOST_QUERY = 4000
 
@@ -63,19 +65,22 @@ def recall(
 
     So many words are `enough`: who looks for all words of a conversation finds no item with all.
     """
+    bases = list(bases)
     wanted = query_words(query[:MOST_QUERY])
     # What is left out afterwards must not take the places of what would be found.
     most = max(CANDIDATES, 2 * limit) * (1 if kind is None and scope is None else FOR_FILTERS)
     scored = [one for base in bases for one in _scored(base, wanted, enough, min_relevance, most)]
     scored.sort(key=lambda one: (-one[0], one[1][0]))
-    found: list[Found] = []
+    found: dict[str, Found] = {}
     for relevance, row, base in scored:
         if len(found) == limit:
             break
         (item,) = base.items_of([row])
-        if (kind is None or item.kind == kind) and holds_in(item, scope) and is_harmless(item):
-            found.append(Found(item, relevance, base, _others(base, item)))
-    return found
+        is_wanted = (kind is None or item.kind == kind) and holds_in(item, scope)
+        # What the project and the person both know is told once.
+        if item.id not in found and is_wanted and is_harmless(item):
+            found[item.id] = Found(item, relevance, base, _others(bases, item))
+    return list(found.values())
 
 
 def best_known(bases: Iterable[Base], limit: int) -> list[Found]:
@@ -175,11 +180,13 @@ def _alike(base: Base, word: str) -> list[tuple[str, float]]:
         return []
     grams = _grams(word)
     found = []
-    low, high = len(word) - 2, len(word) + 12
+    low, high = len(word) - 4, len(word) + 12
     terms = base.rows("SELECT term FROM vocabulary WHERE length(term) BETWEEN ? AND ?", (low, high))
     for (term,) in terms:
         if word in term:
             likeness = 0.6 + 0.4 * len(word) / len(term)
+        elif len(term) == len(word) and term[0] == word[0] and sorted(term) == sorted(word):
+            likeness = SWAPPED
         else:
             others = _grams(term)
             likeness = 2 * len(grams & others) / (len(grams) + len(others))
@@ -245,8 +252,10 @@ def holds_in(item: Item, scope: str | None) -> bool:
     return scope.startswith(item.scope + "/")
 
 
-def _others(base: Base, item: Item) -> tuple[str, ...]:
-    return tuple(other.object for other in base.others(item)[:3])
+def _others(bases: Iterable[Base], item: Item) -> tuple[str, ...]:
+    """What else is said of the same matter, by whichever base."""
+    claims = [other.claim for base in bases for other in base.others(item) if is_harmless(other)]
+    return tuple(claim for claim in dict.fromkeys(claims) if claim != item.claim)
 
 
 def conventions(

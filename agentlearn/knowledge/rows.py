@@ -30,7 +30,7 @@ def merged(known: Item, item: Item) -> Item:
         uses=max(known.uses, item.uses),
         last_used=max(filter(None, (known.last_used, item.last_used)), default=None),
         verified=known.verified or item.verified,
-        body=item.body,
+        body=item.body or known.body,
     )
 
 

@@ -31,6 +31,10 @@ SEVERAL = {
 """Predicates that may well hold for several objects: two of them contradict nothing."""
 
 
+COUNTED = ("success_rate", "occurrences")
+"""Of a procedure or a pattern: what changes with every time."""
+
+
 class Step(Struct, frozen=True, forbid_unknown_fields=True):
     do: str
     expect: str | None = None
@@ -94,11 +98,17 @@ class Item(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def topic(self) -> str:
-        """What a fact speaks of: two that say different things of it contradict each other."""
+        """What it speaks of: two that say different things of it contradict each other."""
         predicate = self.predicate.casefold()
-        if self.kind != "fact" or predicate in SEVERAL:
+        if predicate in SEVERAL:
             return ""
-        return f"{self.subject.casefold()}\0{predicate}\0{self.scope}"
+        about = predicate if self.kind == "fact" else f"\0{self.kind}"
+        return f"{self.subject.casefold()}\0{about}\0{self.scope}"
+
+    @property
+    def claim(self) -> str:
+        """What it says of that."""
+        return self.object if self.kind == "fact" else self.shown.removeprefix(f"{self.subject}: ")
 
 
 def _procedure_shown(body: dict[str, Any]) -> str:
@@ -149,6 +159,7 @@ def fact(
     object = checked("object", object, MOST_TEXT)
     if is_secret_fact(subject, predicate, object):
         raise BadInput("the fact holds something that looks like a secret")
+    scope = checked_scope(scope)
     return Item(
         id=id_of("fact", scope, subject, predicate, object),
         kind="fact",
@@ -192,7 +203,10 @@ def _with_body(kind: Kind, value: Procedure | Pattern, more: dict[str, Any]) -> 
     for text in _texts(body):
         checked(f"a line of {kind} {name!r}", text, MOST_TEXT)
     confidence = checked_confidence(more.pop("confidence", 0.8))
-    id = id_of(kind, more.get("scope", ""), name)
+    # How often it went well changes; what is to be done makes it another one.
+    lasting = {key: value for key, value in body.items() if key not in COUNTED}
+    said = msgspec.json.encode(lasting, order="sorted").decode()
+    id = id_of(kind, checked_scope(more.get("scope", "")), name, said)
     return Item(id=id, kind=kind, subject=name, body=body, confidence=confidence, **more)
 
 
@@ -214,6 +228,18 @@ def checked(what: str, text: str, most: int) -> str:
     return text
 
 
+def checked_scope(scope: str) -> str:
+    """A folder within the project, as a path from its root; BadInput if it is none."""
+    parts = scope.split("/")
+    if scope and ("\\" in scope or any(part in ("", ".", "..") for part in parts)):
+        raise BadInput(f"scope is a folder within the project, as src/api, not {plain(scope)[:80]}")
+    if has_hidden(scope) or plain(scope) != scope or "\n" in scope:
+        raise BadInput("scope holds characters that nobody sees")
+    if has_secret(scope):
+        raise BadInput("scope holds something that looks like a secret")
+    return scope
+
+
 def checked_confidence(value: float, what: str = "confidence") -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise BadInput(f"{what} is from 0 to 1, not {value}")
@@ -221,5 +247,7 @@ def checked_confidence(value: float, what: str = "confidence") -> float:
 
 
 def raised(confidence: float, by: float) -> float:
-    """What is learned again is surer: half of what was missing, as far as the new word is sure."""
-    return min(1.0, confidence + (1.0 - confidence) * by / 2)
+    """What is learned again is surer: half of what was missing, as far as the new word is sure;
+    and never less sure than that word.
+    """
+    return min(1.0, max(by, confidence + (1.0 - confidence) * by / 2))

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import msgspec
 from msgspec import structs
 
 from agentlearn.errors import BadInput
@@ -40,13 +39,9 @@ def learn(store: Store, base: Base, made: Iterable[Change], writing: Callable[[]
     Nothing is made where there is nothing to keep: `writing` gives the base for that.
     """
     state = store.state()
-    standing = {item.id: item for item in items_of(Shelf(store, state, {}))}
-    coming = {
-        item.id: item
-        for change in made
-        for item in _brought(change, state)
-        if item.id in standing and _same(item, standing[item.id])
-    }
+    standing = {item.id for item in items_of(Shelf(store, state, {}))}
+    brought = (item for change in made for item in _brought(change, state))
+    coming = {item.id: item for item in brought if item.id in standing}
     if coming:
         with writing() as base_to_write:
             base_to_write.replace_all(coming.values())
@@ -60,17 +55,10 @@ def unlearn(store: Store, base: Base) -> list[Item]:
     known = [item for item in base.items("WHERE source = 'review'") if _is_from(item, state)]
     if not known:
         return []
-    standing = {item.id: item for item in items_of(Shelf(store, state, {}))}
+    standing = {item.id for item in items_of(Shelf(store, state, {}))}
     gone = [item for item in known if item.id not in standing]
     if gone:
         base.forget(gone)
-    said_otherwise = [
-        standing[item.id]
-        for item in known
-        if item.id in standing and not _same(item, standing[item.id])
-    ]
-    if said_otherwise:
-        base.replace_all(said_otherwise)
     return gone
 
 
@@ -92,15 +80,10 @@ def _brought(change: Change, state: State) -> Iterator[Item]:
     places = [cite(one.session, one.start, one.end, one.unit) for one in first.evidence]
     evidence = (*places, f"{BY_CHANGE}{first.id}")
     for edit in change.edits:
-        before = {item.id: item for item in _items_in(edit.path, edit.before)}
+        before = {item.id for item in _items_in(edit.path, edit.before)}
         for item in _items_in(edit.path, edit.after):
-            if item.id not in before or not _same(item, before[item.id]):
+            if item.id not in before:
                 yield structs.replace(item, evidence=evidence, created=now())
-
-
-def _same(one: Item, other: Item) -> bool:
-    """Procedures have the same id by their name alone; in the base their lists are JSON's."""
-    return msgspec.json.encode(one.body) == msgspec.json.encode(other.body)
 
 
 def _is_from(item: Item, state: State) -> bool:
