@@ -18,7 +18,7 @@ from agentlearn.guard.data import as_data
 from agentlearn.guard.secrets import redact
 from agentlearn.models.model import Model, ModelFailed, Reply, Said, Tool, tokens_of
 from agentlearn.rlm.cache import Cache
-from agentlearn.rlm.side_by_side import side_by_side
+from agentlearn.rlm.side_by_side import OutOfTime, side_by_side
 
 MOST_OUTPUT_TOKENS = 4096
 PART_OUTPUT_TOKENS = 1024
@@ -69,8 +69,9 @@ class Asking:
         self.spent = 0
         """Tokens as far as servers count them, else as we guess them."""
         self.subcalls = 0
-        self.from_cache = 0
         self.until = time.monotonic() + limits.timeout_seconds
+        self.is_over = False
+        """Threads that nobody waits for any more ask nothing, and say nothing."""
         self._told = False
         self._lock = threading.Lock()
 
@@ -78,83 +79,105 @@ class Asking:
     def sub_name(self) -> str:
         return (self.sub or self.root).name
 
-    def root_reply(self, messages: Sequence[Said], tools: Sequence[Tool], is_first: bool) -> Reply:
-        """The next step of the explorer: the first is the root model's."""
+    def end(self) -> None:
+        with self._lock:
+            self.is_over = True
+
+    def next_step(self, messages: Sequence[Said], tools: Sequence[Tool], is_first: bool) -> Reply:
+        """What the explorer does next: the first step is the root model's."""
 
         def ask() -> Reply:
             if is_first:
                 return self._paid(self.root, messages, tools, MOST_OUTPUT_TOKENS)
-            return self._by_sub(messages, tools, MOST_OUTPUT_TOKENS)
+            return self._by_sub(messages, tools, MOST_OUTPUT_TOKENS)[0]
 
         self._check_time()
         (reply,) = side_by_side([ask], self.until)
+        if isinstance(reply, OutOfTime):
+            raise self.out_of_time()
         if isinstance(reply, Exception):
             raise reply
         return reply
 
     def about(self, question: str, parts: Sequence[str]) -> list[str | Exception]:
-        """What a model says of each part; several are read at once."""
-        kept = [self._kept(question, part) for part in parts]
-        new = [part for part, answer in zip(parts, kept, strict=True) if answer is None]
+        """What a model says of each part; several are read at once, and each only once."""
+        answers: dict[str, str | Exception | None] = {
+            part: self._kept(question, part) for part in parts
+        }
+        new = [part for part, answer in answers.items() if answer is None]
         self._check_subcalls(len(new))
-        found = iter(side_by_side([self._reading(question, part) for part in new], self.until))
-        return [answer if answer is not None else next(found) for answer in kept]
+        found = side_by_side([self._reading(question, part) for part in new], self.until)
+        answers.update(zip(new, found, strict=True))
+        return [answer for part in parts if (answer := answers[part]) is not None]
 
     def _reading(self, question: str, part: str) -> Callable[[], str]:
         def read() -> str:
             messages = [Said("system", part_prompt()), Said("user", _question(question, part))]
-            reply = self._by_sub(messages, (), PART_OUTPUT_TOKENS)
+            reply, model = self._by_sub(messages, (), PART_OUTPUT_TOKENS)
             answer = redact(reply.text.strip())
             if answer and self.cache is not None:
-                self.cache.put(self.cache.key(self.sub_name, question, part), answer)
+                self.cache.put(self.cache.key(model, question, part), answer)
             return answer or "(it said nothing)"
 
         return read
 
     def _kept(self, question: str, part: str) -> str | None:
+        """What was said before, by the cheaper model or by the one in its place."""
         if self.cache is None:
             return None
-        answer = self.cache.get(self.cache.key(self.sub_name, question, part))
-        self.from_cache += answer is not None
-        return answer
+        for model in dict.fromkeys((self.sub_name, self.root.name)):
+            if (answer := self.cache.get(self.cache.key(model, question, part))) is not None:
+                return answer
+        return None
 
-    def _by_sub(self, messages: Sequence[Said], tools: Sequence[Tool], most: int) -> Reply:
-        """Ask the cheaper model; if it is not to be had, the root model from now on."""
-        with self._lock:
-            if self.sub is None:
-                self._fall_back(None, "not_configured")
+    def _by_sub(
+        self, messages: Sequence[Said], tools: Sequence[Tool], most: int
+    ) -> tuple[Reply, str]:
+        """Ask the cheaper model; if it is not to be had, the root model from now on.
+
+        The reply, and the name of the model that gave it.
+        """
         sub = self.sub
         if sub is None:
-            return self._paid(self.root, messages, tools, most)
-        try:
-            return self._paid(sub, messages, tools, most)
-        except ModelFailed as error:
-            if error.refusal is None or sub.name == self.root.name:
-                raise
-            with self._lock:
+            self._fall_back(None, "not_configured")
+        else:
+            try:
+                return self._paid(sub, messages, tools, most), sub.name
+            except ModelFailed as error:
+                if error.refusal is None or sub.name == self.root.name:
+                    raise
                 self._fall_back(sub.name, error.refusal)
-                self.sub = None
-        return self._paid(self.root, messages, tools, most)
+        return self._paid(self.root, messages, tools, most), self.root.name
 
     def _fall_back(self, configured: str | None, reason: str) -> None:
-        if not self._told:
-            self._told = True
-            self.emit(SubcallFallback(self.trace_id, configured, self.root.name, reason))
+        with self._lock:
+            self.sub = None
+            if not self._told and not self.is_over:
+                self._told = True
+                self.emit(SubcallFallback(self.trace_id, configured, self.root.name, reason))
 
     def _paid(
         self, model: Model, messages: Sequence[Said], tools: Sequence[Tool], most: int
     ) -> Reply:
         asking = sum(map(tokens_of, messages))
         with self._lock:
+            if self.is_over:
+                raise OutOfTime
             room = self.limits.max_tokens - self.spent - asking
             if room < 1:
                 raise Spent("max_tokens", f"{self.limits.max_tokens} tokens are spent")
             self.spent += asking  # before it is known: several ask at once
-        reply = model.ask(messages, tools, min(room, most))
+        try:
+            reply = model.ask(messages, tools, min(room, most))
+        except BaseException:
+            with self._lock:
+                self.spent -= asking
+            raise
         counted = reply.usage.input_tokens + reply.usage.output_tokens
         guessed = asking + tokens_of(Said("assistant", reply.text, reply.calls))
         with self._lock:
-            self.usage += reply.usage
+            if not self.is_over:  # the sum is told already
+                self.usage += reply.usage
             self.spent += (counted or guessed) - asking
         return reply
 
@@ -175,7 +198,10 @@ class Asking:
 
     def _check_time(self) -> None:
         if time.monotonic() > self.until:
-            raise Spent("timeout", f"{self.limits.timeout_seconds:g} seconds are over")
+            raise self.out_of_time()
+
+    def out_of_time(self) -> Spent:
+        return Spent("timeout", f"{self.limits.timeout_seconds:g} seconds are over")
 
 
 def part_prompt() -> str:

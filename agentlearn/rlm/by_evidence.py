@@ -22,7 +22,7 @@ from agentlearn.rewards.rules import compiled_rules, load_rules
 from agentlearn.rewards.worth import Scored, score_session
 from agentlearn.rlm.citations import Citation
 from agentlearn.rlm.telling import Recurring, how_telling
-from agentlearn.rlm.variants import likeness
+from agentlearn.rlm.variants import Command, likeness
 from agentlearn.sessions.values import Message, Result, Session, Signal
 
 NEAR_TURNS = 40
@@ -38,7 +38,7 @@ VERDICT, REJECTED, UNDONE, FIXED, STOPPED, EDITED, MENDED = 10.0, 9.0, 8.0, 7.0,
 
 
 class Shown(Struct, frozen=True):
-    """One thing that a session shows."""
+    """One thing that a session shows; a verdict from another file has no line in it."""
 
     weight: float
     start: int
@@ -65,7 +65,7 @@ def answer_by_evidence(sessions: Sequence[Session], max_chars: int) -> Evidence:
         lines = [(one, _line(one, _place(session, one).named(name))) for one in found]
         told = _within(lines, share)
         left_out += len(found) - len(told)
-        citations += [_place(session, one) for one, _ in told]
+        citations += [_place(session, one) for one, _ in told if one.start]
         texts += [line for _, line in told]
     return Evidence("\n".join(texts), tuple(dict.fromkeys(citations)), left_out)
 
@@ -93,18 +93,23 @@ def shown_in(session: Session) -> Iterator[Shown]:
 
 def _verdicts(session: Session) -> Iterator[Shown]:
     for entry in session.entries:
-        if type(entry) is Signal and entry.kind == "verdict" and entry.line:
+        if type(entry) is Signal and entry.kind == "verdict":
             score = "" if entry.value is None else f"{entry.value:g} "
             yield Shown(VERDICT, entry.line, entry.line, "verdict", score + entry.text)
 
 
 def _rejections(scored: Scored) -> Iterator[Shown]:
+    said = {
+        entry.call_id: entry.text.strip()
+        for entry in scored.session.entries
+        if type(entry) is Signal and entry.kind == "rejection"
+    }
     for turn in scored.turns:
         result = turn.result
         if turn.call is None or result is None or result.status != "rejected":
             continue
-        why = _reason(result)
-        what = one_line(turn.call.text, COMMAND_CHARS // 2 if why else COMMAND_CHARS)
+        why = one_line(redact(said.get(turn.call.id) or _reason(result)), SAID_CHARS)
+        what = one_line(redact(turn.call.text), COMMAND_CHARS // 2 if why else COMMAND_CHARS)
         told = f"“{why}”, to {what}" if why else what
         yield Shown(REJECTED if why else STOPPED, turn.call.line, result.line, "rejected", told)
     for entry in scored.session.entries:
@@ -119,14 +124,14 @@ def _reason(result: Result) -> str:
     for mark in ("the user said:", "user said:", "reason:"):
         _, found, after = text.partition(mark)
         if found:
-            return one_line(after.strip(), SAID_CHARS)
+            return after.strip()
     return ""
 
 
 class Ran(NamedTuple):
     """A command that was run."""
 
-    command: str
+    command: Command
     failed: bool
     turn: int
     start: int
@@ -141,7 +146,7 @@ def _runs(scored: Scored, patterns: Patterns) -> Iterator[Ran]:
         command = patterns.command_of(call)
         if command and not WRITES_TEXT.search(command):
             failed = patterns.judge_call(call, result) in ("failed_call", "tests_failed")
-            yield Ran(command, failed, number, call.line, result.line)
+            yield Ran(Command(command), failed, number, call.line, result.line)
 
 
 def _fixes(runs: list[Ran]) -> Iterator[Shown]:
@@ -154,12 +159,13 @@ def _fixes(runs: list[Ran]) -> Iterator[Shown]:
         if worked is None or worked.start in told:
             continue
         told.add(worked.start)
-        if worked.command != run.command:
-            failed, better = _from_where_they_differ(run.command, worked.command)
+        failed, better = redact(run.command.text), redact(worked.command.text)
+        if better != failed:
+            failed, better = _from_where_they_differ(failed, better)
             text = f"`{failed}` failed; `{better}` worked"
             yield Shown(FIXED, run.start, worked.end, "fixed", text)
         else:
-            text = f"`{one_line(run.command, COMMAND_CHARS)}` failed, until something was changed"
+            text = f"`{one_line(failed, COMMAND_CHARS)}` failed, until something was changed"
             yield Shown(MENDED, run.start, worked.end, "fixed", text)
 
 
@@ -229,4 +235,5 @@ def _line(one: Shown, place: str) -> str:
         chars = 3 * COMMAND_CHARS  # they are short enough already
     text = one_line(redact(one.text), chars)
     end = "”" if text.count("“") > text.count("”") else ""  # a quotation that was cut off
-    return f"- {one.what}: {text}{end} ({place})"
+    where = f" ({place})" if one.start else " (from beside the transcript)"
+    return f"- {one.what}: {text}{end}{where}"

@@ -16,7 +16,7 @@ from agentlearn.rlm.pages import Pages
 
 IN_TEXT = re.compile(r"(?:([\w.:@-]{1,200})#)?\b([LE])(\d{1,12})(?:\s*[-–]\s*[LE]?(\d{1,12}))?\b")
 STRUCK = "(struck out)"
-MOST = 200
+MOST = 1000
 
 
 class Citation(Struct, frozen=True, order=True):
@@ -47,8 +47,9 @@ class Cited(Struct, frozen=True):
 def checked(books: Sequence[Pages], text: str, named: Iterable[Any] = ()) -> Cited:
     """The answer with its places: those in its text, and those that were named beside it."""
     found: dict[Citation, None] = {}
-    struck = 0
-    for place in list(named)[:MOST]:
+    places = list(named)
+    struck = max(0, len(places) - MOST)
+    for place in places[:MOST]:
         citation = citation_of(books, place)
         if citation is None:
             struck += 1
@@ -72,8 +73,9 @@ def checked(books: Sequence[Pages], text: str, named: Iterable[Any] = ()) -> Cit
 
 def _is_meant(match: re.Match[str]) -> bool:
     """Whether a text names a place there: `L2` alone may be a cache."""
-    session, _, _, end = match.groups()
-    if session is not None or end is not None:
+    session, letter, _, end = match.groups()
+    is_range = end is not None and match[0].count(letter) > 1  # an `E5-2680` is a processor
+    if session is not None or is_range:
         return True
     text = match.string
     before, after = text[: match.start()].rstrip()[-1:], text[match.end() :].lstrip()[:1]
@@ -118,7 +120,7 @@ def book(books: Sequence[Pages], session: str | None) -> Pages | None:
     for pages in books:
         if pages.id == session:
             return pages
-    if session.isdecimal() and 1 <= int(session) <= len(books):
+    if len(session) < 6 and session.isdecimal() and 1 <= int(session) <= len(books):
         return books[int(session) - 1]
     begins = [pages for pages in books if pages.id.startswith(session)]
     return begins[0] if len(begins) == 1 else None

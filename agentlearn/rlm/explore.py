@@ -23,8 +23,8 @@ from agentlearn.rlm.cache import Cache
 from agentlearn.rlm.citations import Cited, checked
 from agentlearn.rlm.outline import outline
 from agentlearn.rlm.pages import Pages
-from agentlearn.rlm.side_by_side import OutOfTime
-from agentlearn.rlm.tools import ANSWER, MOST_RESULT, STATUS, TOOLS, Explorer
+from agentlearn.rlm.schemas import ANSWER, STATUS, TOOLS
+from agentlearn.rlm.tools import MOST_RESULT, Explorer
 
 QUESTION = "What should the next session know?"
 ANSWER_NOW = "This is the last round: call `answer` now, with what you have found so far."
@@ -97,7 +97,7 @@ class Exploring:
         if ended is not None:
             cited = self._best()
         completion = self._complete(cited, ended, began)
-        read = self.explorer.read_chars()
+        read = self.explorer.read_chars
         if ended is None:
             return Distilled(cited.text, cited, completion, read_chars=read)
         return Distilled(cited.text, cited, completion, ended.said, ended.error, read)
@@ -107,10 +107,10 @@ class Exploring:
         while self.rounds < self.limits.max_iterations:
             self.rounds += 1
             is_last = self.rounds == self.limits.max_iterations
-            if is_last and self.rounds > 1:
+            if is_last:
                 messages.append(Said("user", ANSWER_NOW))
             self._progress("answering" if is_last else "asking")
-            reply = self._reply(messages, only_answer=is_last and self.rounds > 1)
+            reply = self._reply(messages, only_answer=is_last)
             if not reply.calls and reply.text.strip():
                 return self._checked(reply.text)
             messages.append(Said("assistant", reply.text, reply.calls))
@@ -121,8 +121,7 @@ class Exploring:
                 continue
             messages += self._used(reply.calls)
             if self.explorer.answered is not None:
-                answered = self.explorer.answered
-                return Cited(self._clean(answered.text), answered.citations, answered.struck)
+                return self.explorer.answered
         said = f"{self.limits.max_iterations} rounds were used up (--max-iterations)"
         raise _Ended("exhausted", "max_iterations", said)
 
@@ -137,12 +136,7 @@ class Exploring:
     def _reply(self, messages: list[Said], only_answer: bool) -> Reply:
         tools = (ANSWER,) if only_answer else TOOLS
         try:
-            return self.asking.root_reply(messages, tools, is_first=self.rounds == 1)
-        except OutOfTime:
-            seconds = self.limits.timeout_seconds
-            raise _Ended(
-                "exhausted", "timeout", f"{seconds:g} seconds are over (--timeout)"
-            ) from None
+            return self.asking.next_step(messages, tools, is_first=self.rounds == 1)
         except Spent as spent:
             raise self._spent(spent) from None
         except ModelFailed as error:
@@ -192,10 +186,7 @@ class Exploring:
         return self._checked("\n\n".join(filter(None, (self.last_words, found))))
 
     def _checked(self, text: str) -> Cited:
-        return checked(self.books, self._clean(text))
-
-    def _clean(self, text: str) -> str:
-        return plain(redact(text)).strip()
+        return checked(self.books, plain(redact(text)).strip())
 
     def _progress(self, status: str) -> None:
         most, tokens = self.limits.max_iterations, self.asking.usage.total
@@ -203,6 +194,7 @@ class Exploring:
 
     def _complete(self, cited: Cited, ended: _Ended | None, began: float) -> Completion:
         asking = self.asking
+        asking.end()
         completion = Completion(
             trace_id=self.trace_id,
             outcome="converged" if ended is None else ended.outcome,

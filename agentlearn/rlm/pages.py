@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +19,7 @@ from agentlearn.guard.secrets import redact
 from agentlearn.render import Painter
 from agentlearn.sessions.redacted import redacted_entry
 from agentlearn.sessions.spool import Spool
-from agentlearn.sessions.values import Call, Entry, Message, Result, Session, Signal, Warning_
+from agentlearn.sessions.values import Call, Entry, Message, Result, Session, Signal
 
 KINDS = (Message, Call, Result, Signal)
 NUMBER = {kind: number for number, kind in enumerate(KINDS)}
@@ -42,19 +42,23 @@ class Landmark(Struct, frozen=True, gc=False):
 class Pages:
     """One session, to be looked into."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, spool: Spool | None = None) -> None:
+        """`spool` may be shared by many: each has its own part of it."""
         self.id = redact(session.id)
         self.dialect = session.dialect
         self.unit = session.unit
         self.goal = None if session.goal is None else session.goal[:HEAD_CHARS]
-        self.warnings: list[Warning_] = session.warnings
         self.turns = array("Q")
         """The line that each turn begins at."""
         self.calls: list[tuple[int, str, bool]] = []
         """Every call: its line, its tool, and whether it failed."""
         self.landmarks: list[Landmark] = []
         self.chars = 0
-        self._spool = Spool()
+        self.verdicts: list[Landmark] = []
+        """What another file says of the session: it has no line."""
+        self.secrets: bytes | None = None
+        """For each entry whether it has one; None until somebody had to know."""
+        self._spool = spool or Spool()
         self._lines = array("Q")
         self._starts = array("Q")
         self._kinds = bytearray()
@@ -69,8 +73,14 @@ class Pages:
             if turn.call is not None:
                 tool = turn.call.tool or "action"
                 self.calls.append((turn.call.line, tool, id(turn.result) in failed))
+        self.calls.sort()
         del turns
-        entries = session.entries
+        entries = [entry for entry in session.entries if entry.line]
+        self.verdicts = [
+            Landmark(0, entry.kind, _head(entry))
+            for entry in session.entries
+            if not entry.line and type(entry) is Signal
+        ]
         if any(one.line > other.line for one, other in pairwise(entries)):
             entries = sorted(entries, key=lambda entry: entry.line)
         waiting = bytearray()
@@ -85,8 +95,8 @@ class Pages:
             if len(waiting) > WRITTEN_AT_ONCE:
                 self._spool.add(bytes(waiting))
                 waiting.clear()
+        self._starts.append(self._spool.size + len(waiting))
         self._spool.add(bytes(waiting))
-        self._starts.append(self._spool.size)
 
     @property
     def first(self) -> int:
@@ -107,17 +117,6 @@ class Pages:
     def _between(self, start: int, end: int) -> tuple[int, int, bool]:
         low, high = bisect_left(self._lines, start), bisect_right(self._lines, end)
         return low, high, high > low
-
-    def size_of(self, spans: Iterable[tuple[int, int]]) -> int:
-        """About how many characters stand in these lines, each counted once."""
-        whole = done = 0
-        for start, end in sorted(spans):
-            low, high, _ = self._between(start, end)
-            low = max(low, done)
-            if low < high:
-                whole += self._starts[high] - self._starts[low]
-                done = high
-        return min(whole, self.chars)
 
     def entries(self, start: int, end: int) -> Iterator[Entry]:
         """What stands in these lines, as it stands: it is not redacted."""

@@ -1,15 +1,19 @@
 """A pattern, looked for in all of a session, in a process of its own and within a time.
 
-A model may send any regular expression, also one that would take for ever. What matches is
-redacted, and must match still: a secret cannot be guessed piece by piece.
+A model may send any regular expression, also one that would take for ever. It is held against the
+redacted text alone: against the text itself, finding or not finding would tell a secret piece by
+piece. Which entries have one is found out once, by the first search.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -23,10 +27,13 @@ from agentlearn.sessions.redacted import redacted_entry
 from agentlearn.sessions.values import Entry
 
 SECONDS = 10.0
+SECONDS_FOR_SECRETS = 300.0
+"""That is our own work, and takes about a second for ten million characters."""
 MOST_PATTERN = 1000
 MOST_HITS = 1000
 AROUND = 80
 FLAGS = re.IGNORECASE | re.MULTILINE
+Rows = list[tuple[int, int, int, int]]
 
 
 class Hit(Struct, frozen=True):
@@ -44,13 +51,20 @@ def search(
 ) -> list[Hit]:
     """Where the pattern is found in these lines, in their order, at most MOST_HITS."""
     _check(pattern)
-    asked = msgspec.msgpack.encode([pages.unit, pattern, first, last, pages.index()])
+    if pages.secrets is None:
+        pages.secrets = _ask_another(pages, ["secrets"], SECONDS_FOR_SECRETS)
+    asked = ["hits", pages.unit, pattern, first, last, pages.secrets]
+    return msgspec.convert(_ask_another(pages, asked, seconds), list[Hit])
+
+
+def _ask_another(pages: Pages, asked: list[Any], seconds: float) -> Any:
+    """What another process makes of the pages; it can be ended, and this one cannot."""
     # -P: nothing that lies in the folder we were called in is taken for ours.
     command = [sys.executable, "-P", "-m", "agentlearn.rlm.search", str(pages.file)]
     try:
         done = subprocess.run(
             command,
-            input=asked,
+            input=msgspec.msgpack.encode([pages.index(), *asked]),
             capture_output=True,
             timeout=seconds,
             check=True,
@@ -58,10 +72,9 @@ def search(
         )
     except subprocess.TimeoutExpired:
         raise TooLong(f"the search took over {seconds:g} seconds: ask for less") from None
-    except subprocess.CalledProcessError as error:
-        why = one_line(error.stderr.decode("utf-8", "replace")[-200:], 200)
-        raise BadInput(f"the search failed: {why}") from None
-    return msgspec.msgpack.decode(done.stdout, type=list[Hit])
+    except subprocess.CalledProcessError:
+        raise BadInput("the search failed: try another pattern") from None
+    return msgspec.msgpack.decode(done.stdout)
 
 
 def _check(pattern: str) -> None:
@@ -70,31 +83,43 @@ def _check(pattern: str) -> None:
     if len(pattern) > MOST_PATTERN:
         raise BadInput(f"the pattern has {len(pattern)} characters, {MOST_PATTERN} are the most")
     try:
-        re.compile(pattern, FLAGS)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise BadInput(f"it is no regular expression: {error}") from None
+        _compiled(pattern)
+    except (ValueError, re.error, RecursionError, OverflowError) as error:
+        raise BadInput(f"it is no regular expression: {one_line(str(error), 200)}") from None
 
 
-def _hits(file: int, unit: str, pattern: str, first: int, last: int, index: bytes) -> Iterator[Hit]:
-    """In the other process: every entry that has the pattern, once."""
-    import os
+def _compiled(pattern: str) -> re.Pattern[str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is odd about a model's pattern is nobody's business
+        return re.compile(pattern, FLAGS)
 
-    found = re.compile(pattern, FLAGS)
+
+# In the other process
+
+
+def _secrets(file: int, rows: Rows) -> bytes:
+    """For each entry whether it has a secret."""
+    return bytes((entry := _entry(file, row)) is not redacted_entry(entry) for row in rows)
+
+
+def _hits(
+    file: int, rows: Rows, unit: str, pattern: str, first: int, last: int, secrets: bytes
+) -> Iterator[Hit]:
+    """Every entry that has the pattern, once."""
+    found = _compiled(pattern)
     painter = Painter(unit, lines=False, tools=True)
-    rows: list[tuple[int, int, int, int]] = msgspec.msgpack.decode(index)
-    for line, kind, start, end in rows:
-        if not first <= line <= last:
+    for row, has_secret in zip(rows, secrets, strict=True):
+        if not first <= row[0] <= last:
             continue
-        entry = entry_of(kind, os.pread(file, end - start, start))
-        if found.search(_tagged(painter, entry)) is None:
-            continue
-        text = _tagged(painter, redacted_entry(entry))
+        entry = _entry(file, row)
+        text = ": ".join(painter.tagged(redacted_entry(entry) if has_secret else entry))
         if (match := found.search(text)) is not None:
-            yield Hit(line, _around(text, match))
+            yield Hit(row[0], _around(text, match))
 
 
-def _tagged(painter: Painter, entry: Entry) -> str:
-    return ": ".join(painter.tagged(entry))
+def _entry(file: int, row: tuple[int, int, int, int]) -> Entry:
+    _, kind, start, end = row
+    return entry_of(kind, os.pread(file, end - start, start))
 
 
 def _around(text: str, match: re.Match[str]) -> str:
@@ -106,13 +131,15 @@ def _around(text: str, match: re.Match[str]) -> str:
 
 
 def main() -> None:
-    unit, pattern, first, last, index = msgspec.msgpack.decode(sys.stdin.buffer.read())
-    hits: list[Hit] = []
-    for hit in _hits(int(sys.argv[1]), unit, pattern, first, last, index):
-        hits.append(hit)
-        if len(hits) == MOST_HITS:
-            break
-    sys.stdout.buffer.write(msgspec.msgpack.encode(hits))
+    index, what, *given = msgspec.msgpack.decode(sys.stdin.buffer.read())
+    file, rows = int(sys.argv[1]), msgspec.msgpack.decode(index)
+    answer: Any = _secrets(file, rows) if what == "secrets" else []
+    if what == "hits":
+        for hit in _hits(file, rows, *given):
+            answer.append(hit)
+            if len(answer) == MOST_HITS:
+                break
+    sys.stdout.buffer.write(msgspec.msgpack.encode(answer))
 
 
 if __name__ == "__main__":

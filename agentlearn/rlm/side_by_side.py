@@ -19,13 +19,15 @@ GLANCE_SECONDS = 0.2
 
 
 class OutOfTime(Exception):
-    """The time for all of it is up."""
+    """The time was up before this was done."""
 
 
 def side_by_side(
     jobs: Sequence[Callable[[], T]], until: float, at_once: int = AT_ONCE
 ) -> list[T | Exception]:
-    """What each job gave or raised, in their order. OutOfTime at `until`, as time.monotonic."""
+    """What each job gave or raised, in their order; OutOfTime for those that were not done by
+    `until`, as time.monotonic counts.
+    """
     done: queue.SimpleQueue[tuple[int, T | Exception]] = queue.SimpleQueue()
     results: dict[int, T | Exception] = {}
     waiting = list(enumerate(jobs))
@@ -39,11 +41,11 @@ def side_by_side(
             number, result = done.get(timeout=GLANCE_SECONDS)
         except queue.Empty:
             if time.monotonic() > until:
-                raise OutOfTime from None
+                break
             continue
         results[number] = result
         running -= 1
-    return [results[number] for number in range(len(jobs))]
+    return [results.get(number, OutOfTime()) for number in range(len(jobs))]
 
 
 def _start(

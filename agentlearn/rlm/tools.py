@@ -12,13 +12,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agentlearn.errors import BadInput
+from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.guard import one_line, plain
-from agentlearn.models.model import Tool
+from agentlearn.guard.secrets import redact
 from agentlearn.rlm.asking import Asking, Spent
-from agentlearn.rlm.citations import Cited, book, checked
+from agentlearn.rlm.citations import IN_TEXT, Cited, book, checked
 from agentlearn.rlm.outline import outline
 from agentlearn.rlm.pages import Pages
+from agentlearn.rlm.schemas import MOST_PARTS
 from agentlearn.rlm.search import MOST_HITS, search
 from agentlearn.rlm.side_by_side import OutOfTime
 
@@ -27,78 +28,8 @@ PART_CHARS = 60_000
 """So much of a session one question is about."""
 SHORTENED = (None, 4000, 1000, 300)
 """To fit a part into that, the middles of long entries are left out."""
-MOST_PARTS = 20
+SHORTEST_ENTRY = 200
 MOST_QUESTION = 2_000
-LINES = {"type": "integer", "minimum": 1}
-SESSION = {"type": "string", "description": "Its id, or its number; only if there are several."}
-PLACE = {"type": "string", "description": "Lines, as L120-L138; session#L120 of several."}
-
-
-def _tool(name: str, description: str, required: Sequence[str], **fields: Any) -> Tool:
-    schema = {
-        "type": "object",
-        "properties": fields,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-    return Tool(name, description, schema)
-
-
-ANSWER = _tool(
-    "answer",
-    "End with the answer, and the lines that it rests on.",
-    ["text", "citations"],
-    text={"type": "string"},
-    citations={"type": "array", "items": PLACE},
-)
-TOOLS = (
-    _tool(
-        "outline",
-        "What there is: turns, tools, failures, the person's words. Of a stretch, or of all.",
-        [],
-        first=LINES,
-        last=LINES,
-        session=SESSION,
-    ),
-    _tool(
-        "look",
-        "The text of lines, first to last.",
-        ["first", "last"],
-        first=LINES,
-        last=LINES,
-        session=SESSION,
-    ),
-    _tool(
-        "search",
-        "Where a regular expression is found; upper and lower case are the same. An entry reads as "
-        "`user: …`, `assistant: …`, `tool_call: Bash …`, `tool_result: (error, exit code 1) …`.",
-        ["pattern"],
-        pattern={"type": "string"},
-        first=LINES,
-        last=LINES,
-        session=SESSION,
-    ),
-    _tool(
-        "ask",
-        "Another model reads these lines and answers a question about them.",
-        ["question", "first", "last"],
-        question={"type": "string"},
-        first=LINES,
-        last=LINES,
-        session=SESSION,
-    ),
-    _tool(
-        "ask_each",
-        f"The same question about several parts, at most {MOST_PARTS}, read side by side.",
-        ["question", "parts"],
-        question={"type": "string"},
-        parts={"type": "array", "items": PLACE},
-        session=SESSION,
-    ),
-    ANSWER,
-)
-STATUS = {"ask": "asking", "ask_each": "asking", "answer": "answering"}
-"""What a run is doing while a tool is used; else it is searching."""
 
 
 class Finding(Struct, frozen=True):
@@ -116,8 +47,7 @@ class Explorer:
         self.asking = asking
         self.answered: Cited | None = None
         self.findings: list[Finding] = []
-        self.read: dict[int, list[tuple[int, int]]] = {}
-        """The lines of each session that somebody read."""
+        self.sent = 0
 
     def call(self, name: str, arguments: str) -> tuple[str, bool]:
         """Use a tool: what it says, and whether that is an error. `Spent` ends the run."""
@@ -134,17 +64,13 @@ class Explorer:
                 known = ", ".join(tools)
                 raise BadInput(f"there is no tool {one_line(name, 60)!r}; the tools are {known}")
             return _capped(tools[name](_object(arguments))), False
-        except OutOfTime:
-            seconds = self.asking.limits.timeout_seconds
-            raise Spent("timeout", f"{seconds:g} seconds are over") from None
         except BadInput as error:
             return f"error: {error.message}", True
 
+    @property
     def read_chars(self) -> int:
-        return sum(self.books[number].size_of(spans) for number, spans in self.read.items())
-
-    def _note_read(self, pages: Pages, first: int, last: int) -> None:
-        self.read.setdefault(self.books.index(pages), []).append((first, last))
+        """About how much of the sessions somebody looked at."""
+        return min(self.sent, sum(pages.chars for pages in self.books))
 
     def _outline(self, given: dict[str, Any]) -> str:
         pages = self._pages(given)
@@ -154,16 +80,29 @@ class Explorer:
     def _look(self, given: dict[str, Any]) -> str:
         pages = self._pages(given)
         first, last = self._lines(given, pages)
+        shown, line = self._shown(pages, first, last, MOST_RESULT // 2)
+        if line == first:  # one line may hold more than fits: then less of each of its entries
+            count = sum(1 for _ in pages.entries(first, first))
+            each = max(SHORTEST_ENTRY, (MOST_RESULT - 500) // count - 40)
+            shown, line = self._shown(pages, first, last, each)
+        text = "\n".join(shown)
+        self.sent += len(text)
+        if line is not None:
+            text += f"\n…(left out: {pages.place(line, last)}; look({line}, {last}))…"
+        return text or f"there is nothing in {pages.place(first, last)}"
+
+    def _shown(
+        self, pages: Pages, first: int, last: int, entry_chars: int
+    ) -> tuple[list[str], int | None]:
+        """As many entries as fit, and the line of the first that does not."""
         shown: list[str] = []
         size = 0
-        for line, text in pages.painted(first, last, MOST_RESULT // 2):
-            if size + len(text) + 1 > MOST_RESULT - 100:
-                shown.append(f"…(left out: {pages.place(line, last)}; look({line}, {last}))…")
-                break
-            shown.append(text)
+        for line, text in pages.painted(first, last, entry_chars):
             size += len(text) + 1
-            self._note_read(pages, line, line)
-        return "\n".join(shown) or f"there is nothing in {pages.place(first, last)}"
+            if size > MOST_RESULT - 200:
+                return shown, line
+            shown.append(text)
+        return shown, None
 
     def _search(self, given: dict[str, Any]) -> str:
         pages = self._pages(given)
@@ -202,29 +141,37 @@ class Explorer:
 
     def _asked(self, question: str, parts: list[tuple[Pages, int, int]]) -> str:
         texts = [part_text(pages, first, last) for pages, first, last in parts]
-        for part in parts:
-            self._note_read(*part)
         answers = self.asking.about(question, texts)
         told = []
-        for (pages, first, last), answer in zip(parts, answers, strict=True):
+        failed: list[Exception] = []
+        for (pages, first, last), text, answer in zip(parts, texts, answers, strict=True):
             place = pages.place(first, last)
-            if isinstance(answer, Spent) or (isinstance(answer, Exception) and len(parts) == 1):
-                raise answer
             if isinstance(answer, Exception):
-                told.append(f"{place}: error: {answer}")
+                failed.append(answer)
+                told.append(f"{place}: error: {redact(str(answer))}")
                 continue
+            self.sent += len(text)
             self.findings.append(Finding(f"{pages.id}#{place}", answer))
             told.append(f"{place}: {answer}")
-        if all(isinstance(answer, Exception) for answer in answers):
-            raise next(answer for answer in answers if isinstance(answer, Exception))
+        self._stop_if_it_must(failed, len(answers))
         return "\n\n".join(_shortened(one, MOST_RESULT // len(told) - 60) for one in told)
+
+    def _stop_if_it_must(self, failed: list[Exception], asked: int) -> None:
+        """What was answered is a finding by now, whatever happened to the rest."""
+        for error in failed:
+            if isinstance(error, OutOfTime):
+                raise self.asking.out_of_time()
+            if isinstance(error, Spent) or not isinstance(error, AgentlearnError):
+                raise error
+        if failed and len(failed) == asked:
+            raise failed[0]
 
     def _answer(self, given: dict[str, Any]) -> str:
         text = _text(given, "text", MOST_RESULT)
         named = given.get("citations", [])
         if not isinstance(named, list):
             raise BadInput("citations is a list of lines, as L120-L138")
-        self.answered = checked(self.books, text, named)
+        self.answered = checked(self.books, plain(redact(text)).strip(), named)
         return "done"
 
     def _pages(self, given: dict[str, Any]) -> Pages:
@@ -254,8 +201,6 @@ class Explorer:
         return first, last
 
     def _part(self, place: Any, given: dict[str, Any]) -> tuple[Pages, int, int]:
-        from agentlearn.rlm.citations import IN_TEXT
-
         match = IN_TEXT.fullmatch(place.strip()) if isinstance(place, str) else None
         if match is None:
             raise BadInput(f"{one_line(str(place), 60)!r} names no lines: write them as L120-L138")
@@ -312,4 +257,4 @@ def _shortened(text: str, most: int) -> str:
 
 
 def _capped(text: str) -> str:
-    return plain(_shortened(text, MOST_RESULT - 60))
+    return _shortened(plain(text), MOST_RESULT - 60)  # what is made visible is longer

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from agentlearn.models.model import Reply, Said, Tool, ToolCall, Usage, tokens_of
 from agentlearn.rlm.telling import how_telling
-from agentlearn.rlm.variants import likeness
+from agentlearn.rlm.variants import Command, likeness
 
 ENTRY = re.compile(r"^\[L(\d+)\] (\w+): ", re.MULTILINE)
 HIT = re.compile(r"^L(\d+) (\w+): (.*)$", re.MULTILINE)
@@ -140,10 +140,14 @@ def _solved(text: str) -> list[tuple[int, int]]:
             if re.match(r"\((?:error|exit)", said):
                 failed.append((at, command))
                 continue
-            alike = [one for one in failed if one[1] != command and likeness(one[1], command)]
+            alike = [one for one in failed if one[1] != command and _alike(one[1], command)]
             found += [(start, line) for start, _ in alike]
             failed = [one for one in failed if one not in alike]
     return found
+
+
+def _alike(one: str, other: str) -> bool:
+    return likeness(Command(one), Command(other)) > 0
 
 
 def _command(call: str) -> str:
