@@ -21,6 +21,7 @@ from agentlearn.sessions.values import Call, Entry, Message, Result, Session, pa
 Keep = Literal["tail", "ends", "evidence"]
 TRUNCATED = "…(transcript truncated)…"
 INDENT = "  "
+NAMED = 1000.0
 SHORTEST_GOAL = 32
 """Less of a goal is not worth its place."""
 CONTINUED = re.compile(r"\n(?=[^\n])")
@@ -42,13 +43,20 @@ def render_session(
     tools: bool = True,
     turns: Sequence[Turn] | None = None,
     weights: Sequence[float] | None = None,
+    named: Sequence[tuple[int, int]] = (),
 ) -> str:
-    """The session as text of at most `max_chars` characters, its last line without an end."""
+    """The session as text of at most `max_chars` characters, its last line without an end.
+
+    Lines that were `named` go before whatever else weighs something.
+    """
     painter = Painter(session.unit, lines, tools)
     if keep == "tail":
         # Only the end can be kept, so only the end is painted: sessions are larger than budgets.
         return _tail(painter, _blocks(session, turns), max_chars)
     blocks = _blocks(session, turns, weights)
+    for block in blocks if named else ():
+        if any(_stands_in(entry, named) for entry in block.entries):
+            block.weight += NAMED
     whole = painter.join([painter.block(block) for block in blocks])
     if len(whole) <= max_chars:
         return whole
@@ -154,6 +162,10 @@ def _blocks(
             waiting.discard(entry.call_id)
         blocks[-1].entries.append(entry)
     return blocks
+
+
+def _stands_in(entry: Entry, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= entry.line <= end for start, end in spans)
 
 
 def _unsaid_goal(session: Session) -> list[Block]:
@@ -276,7 +288,7 @@ def _by_importance(blocks: list[Block]) -> list[int]:
     goal = next((index for index, block in enumerate(blocks) if block.by_person), 0)
     weighty = [index for index, block in enumerate(blocks) if block.weight > 0]
     weighty.sort(key=lambda index: (-blocks[index].weight, -index))
-    order = [goal]
+    order = [goal, *(index for index in weighty if blocks[index].weight >= NAMED)]
     for index in weighty:
         order += [index, *(near for near in (index + 1, index - 1) if 0 <= near < len(blocks))]
     order += [index for index in range(len(blocks) - 1, -1, -1) if blocks[index].by_person]

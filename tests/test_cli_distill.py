@@ -229,7 +229,8 @@ def test_a_review_that_explores_first_sees_the_lines_that_were_named(
         session, step(use("ask", question="What?", first=2, last=13)), {"text": "cents [L12]"},
         step(use("answer", text="The person wants cents.", citations=["L12"])), name="explorer",
     )  # fmt: skip
-    seen = {"match": r"What a model that read all of it says(?s:.*)wants cents(?s:.*)\[L12\] user:"}
+    head = "What a model says that looked into all of it"
+    seen = {"match": rf"{head}(?s:.*)wants cents(?s:.*)\[L12\] user:"}
     note = note_call("Amounts are kept in cents here, never in floats.", evidence=["L12"])
     reviewer = script(session, {**seen, **calls(note)}, {"text": "Done."})
     options = ("--model", reviewer, "--long", "rlm", "--max-chars", "2000", "--force")

@@ -684,7 +684,7 @@ def test_an_id_acts_nowhere(project: Project) -> None:
 
 
 def test_events_that_cannot_be_written_are_an_error(project: Project) -> None:
-    result = call("review", project.path, "--events", "/nowhere/x.jsonl", code=1)
+    result = call("review", project.path, "--events", "/nowhere/x.jsonl", code=2)
     assert "events cannot be written" in result.stderr
 
 

@@ -278,11 +278,15 @@ def test_rounds_that_are_used_up_return_what_was_found(pages: Pages) -> None:
 
 
 def test_subcalls_have_a_most(pages: Pages) -> None:
-    ask = step(use("ask_each", question="What?", parts=["L2-L13", "L20-L30"]))
-    done = Ran([pages], ask, ANSWER, limits={"max_subcalls": 1}).go()
+    two = step(use("ask_each", question="What?", parts=["L2-L13", "L20-L30"]))
+    one = step(use("ask", question="What?", first=2, last=13))
+    more = step(use("ask", question="What else?", first=2, last=13))
+    ran = Ran([pages], two, one, {"text": "cents [L12]"}, more, limits={"max_subcalls": 1})
+    done = ran.go()
+    assert "2 questions about parts are too many: of 1, 1 are left" in ran.heard[0]
     assert (done.completion.outcome, done.completion.reason) == ("exhausted", "max_subcalls")
-    assert "1 questions about parts are the most" in (done.said or "")
-    assert done.completion.subcalls == 0
+    assert "of 1, 0 are left (--max-subcalls)" in (done.said or "")
+    assert done.completion.subcalls == 1 and "cents [L12]" in done.answer
 
 
 def test_tokens_have_a_most(pages: Pages) -> None:

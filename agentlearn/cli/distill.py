@@ -120,6 +120,8 @@ def main(
     root = None if no_model else root_of(settings)
     if root is None:
         print("note: no model was used: the answer is what the session shows", file=sys.stderr)
+        if question is not None:
+            print("note: the question is not understood without one", file=sys.stderr)
     loader = Loader(
         sessions, latest or not (sessions or piped_in()), settings.strict, keep_bytes=False
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -24,6 +26,7 @@ from agentlearn.rlm.by_evidence import answer_by_evidence
 from agentlearn.rlm.citations import Cited
 from agentlearn.rlm.explore import QUESTION, Distilled
 from agentlearn.rlm.pages import Pages
+from agentlearn.sessions.spool import Spool
 
 NOT_CONVERGED = 1
 MOST_QUESTION = 2_000
@@ -49,45 +52,63 @@ def by_evidence(loader: Loader, max_chars: int, emit: Emit) -> Distilled:
     began = time.monotonic()
     trace_id = new_trace_id()
     emit(Progress(trace_id, 1, 1, "reading"))
-    outcome, reason = "converged", None
-    cited, size = Cited("", (), 0), 0
-    try:
+    with _told_if_it_ends(emit, trace_id, began, None):
         sessions = list(loader.sessions())
-        size = sum(len(entry.packed) for session in sessions for entry in session.entries)
         found = answer_by_evidence(sessions, max_chars)
-        cited = Cited(found.text, found.citations, 0)
-        if found.left_out:
-            said = f"{found.left_out} things that weigh less are left out (--max-chars)"
-            print(f"note: {said}", file=sys.stderr)
-    except KeyboardInterrupt:
-        outcome, reason = "aborted", "interrupted"
-    except BaseException:
-        outcome, reason = "failed", "input"
-        raise
-    finally:
-        completion = Completion(
-            trace_id=trace_id,
-            outcome=outcome,
-            iterations=1,
-            subcalls=0,
-            input_tokens=size // CHARS_PER_TOKEN,
-            output_tokens=len(cited.text) // CHARS_PER_TOKEN,
-            elapsed_ms=int((time.monotonic() - began) * 1000),
-            reason=reason,
-            command="distill",
-        )
-        emit(completion)
-    return Distilled(cited.text, cited, completion)
+    if found.left_out:
+        said = f"{found.left_out} things that weigh less are left out (--max-chars)"
+        print(f"note: {said}", file=sys.stderr)
+    elif not found.text and sessions:
+        print("note: nothing in it speaks for anything", file=sys.stderr)
+    size = sum(len(entry.packed) for session in sessions for entry in session.entries)
+    completion = Completion(
+        trace_id=trace_id,
+        outcome="converged",
+        iterations=1,
+        subcalls=0,
+        input_tokens=size // CHARS_PER_TOKEN,
+        output_tokens=len(found.text) // CHARS_PER_TOKEN,
+        elapsed_ms=int((time.monotonic() - began) * 1000),
+        command="distill",
+    )
+    emit(completion)
+    return Distilled(found.text, Cited(found.text, found.citations, 0), completion)
 
 
 def by_model(
     loader: Loader, question: str, root: Model, settings: Settings, emit: Emit, cached: bool
 ) -> Distilled:
-    books = [Pages(session) for session in loader.sessions() if session.entries]
-    if not books:
-        loader.finish()
-        raise BadInput("there is nothing in what was named")
+    with _told_if_it_ends(emit, new_trace_id(), time.monotonic(), root.name):
+        spool = Spool()  # one for all: a folder may hold more sessions than files may be open
+        books = [Pages(session, spool) for session in loader.sessions() if session.entries]
+        if not books:
+            loader.finish()
+            raise BadInput("there is nothing in what was named")
     return explorer(open_store(), settings, root, emit, cached)(books, question)
+
+
+@contextlib.contextmanager
+def _told_if_it_ends(emit: Emit, trace_id: str, began: float, root: str | None) -> Iterator[None]:
+    """A run that ends before there is anything to explore has its record as well."""
+    try:
+        yield
+    except BaseException as error:
+        is_asked_to = isinstance(error, (KeyboardInterrupt, SystemExit))
+        emit(
+            Completion(
+                trace_id=trace_id,
+                outcome="aborted" if is_asked_to else "failed",
+                iterations=0,
+                subcalls=0,
+                input_tokens=0,
+                output_tokens=0,
+                elapsed_ms=int((time.monotonic() - began) * 1000),
+                reason="interrupted" if is_asked_to else "input",
+                root_model=root,
+                command="distill",
+            )
+        )
+        raise
 
 
 def show(done: Distilled, chosen: str) -> int:
@@ -126,7 +147,11 @@ def as_dict(done: Distilled) -> dict[str, Any]:
     citations = [
         {"session": one.session, "start": one.start, "end": one.end} for one in done.cited.citations
     ]
-    completion = msgspec.to_builtins(done.completion)
+    completion = {
+        key: value
+        for key, value in msgspec.to_builtins(done.completion).items()
+        if value is not None or key == "root_model"
+    }
     completion["compression_ratio"] = done.completion.compression_ratio
     return {
         "answer": done.answer,

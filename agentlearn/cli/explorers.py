@@ -22,9 +22,7 @@ def root_of(settings: Settings, otherwise: Model | None = None) -> Model | None:
     return choose_model(name, settings.model_timeout_seconds) if name else None
 
 
-def explorer(
-    store: Store, settings: Settings, root: Model, emit: Emit, cached: bool = True
-) -> Explore:
+def explorer(store: Store, settings: Settings, root: Model, emit: Emit, cached: bool) -> Explore:
     root = root_of(settings, root) or root
     sub = settings.subcall_model
     seconds = settings.model_timeout_seconds

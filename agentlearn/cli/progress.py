@@ -90,12 +90,18 @@ class LiveBar:
         atexit.register(self.live.stop)  # a run that breaks off must not keep the cursor
 
     def __call__(self, event: Event) -> None:
-        from agentlearn.events import Completion, Progress
+        from agentlearn.cli.event_words import in_words
+        from agentlearn.events import Completion, Progress, SubcallFallback
 
         if isinstance(event, Completion):
             self.spent[event.trace_id] = event.usage.total
         if not isinstance(event, Progress):
             self.live.stop()
+            is_news = isinstance(event, SubcallFallback) or (
+                isinstance(event, Completion) and event.command == "distill"
+            )
+            if is_news:  # what it cost; a review tells that itself
+                print(in_words(event), file=sys.stderr)
             return
         if event.tokens is not None:
             self.spent[event.trace_id] = event.tokens

@@ -206,5 +206,6 @@ def _read(report: Report) -> str:
     if reading.way == "rlm":
         usage = reading.usage
         tokens = f"{usage.input_tokens:,} tokens read, {usage.output_tokens:,} written"
-        cost = f" after {reading.subcalls} questions about parts ({tokens})"
+        questions = f"{reading.subcalls} question{'s' * (reading.subcalls != 1)} about parts"
+        cost = f" after {questions} ({tokens})"
     return f"; read {reading.share:.0%} of it by {reading.way}{cost}"

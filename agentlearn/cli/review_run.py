@@ -83,18 +83,21 @@ def prepare(
         budgets={"MEMORY": settings.memory_chars, "USER": settings.user_chars},
         prompt="" if model is None else load_prompt(prompt),
         knowledge=None if model is None else knowledge_to_ask(),
-        explore=_explorer(store, settings, model, emit) if settings.long == "rlm" else None,
+        explore=_explorer(store, mode, settings, model, emit) if settings.long == "rlm" else None,
     )
     return Reviewing(Desk(store, mode), plan, model, emit)
 
 
-def _explorer(store: Store, settings: Settings, model: Model | None, emit: Emit) -> Explore | None:
+def _explorer(
+    store: Store, mode: Mode, settings: Settings, model: Model | None, emit: Emit
+) -> Explore | None:
     """What reads a long session before a model reviews it."""
-    if model is None:  # the rules read all of it
+    if model is None:
+        print("note: --long is for models: the rules read all of a session", file=sys.stderr)
         return None
     from agentlearn.cli.explorers import explorer
 
-    return explorer(store, settings, model, emit)
+    return explorer(store, settings, model, emit, cached=mode != "dry-run")
 
 
 def event_sink(wanted: str | None, store: Store, mode: Mode, takes_long: bool) -> Emit:
@@ -115,8 +118,18 @@ def event_sink(wanted: str | None, store: Store, mode: Mode, takes_long: bool) -
 
         sinks.append(show_progress())
     if wanted is not None:
-        sinks.append(EventLog(wanted))
+        sinks.append(_named_log(wanted))
     return tee(*sinks)
+
+
+def _named_log(path: str) -> EventLog:
+    """A file that a person named: seen to be writable before anything is paid for."""
+    try:
+        with open(path, "ab"):  # noqa: PTH123, as it was named: /dev/fd/63 is no Path
+            pass
+    except OSError as error:
+        raise BadInput(f"events cannot be written to {path}: {error.strerror}") from None
+    return EventLog(path, failed=_warn)
 
 
 def _warn(error: AgentlearnError) -> None:

@@ -55,7 +55,8 @@ class Totals:
         event = kept.event
         if isinstance(event, SubcallFallback):
             # Two logs tell of one at two times: it is known by what it says.
-            self._fallbacks.setdefault(event.trace_id, set()).add(event)
+            if event.configured is not None:  # who names none wants none
+                self._fallbacks.setdefault(event.trace_id, set()).add(event)
         elif isinstance(event, Completion) and event.trace_id not in self._group_of:
             self._group_of[event.trace_id] = self._count(kept.at, event)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email.utils
 import math
+import re
 import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -19,6 +20,11 @@ from agentlearn.models.openai_wire import sentence_in
 TRIES = 5
 TRIES_TO_CONNECT = 3
 MOST_WAIT_SECONDS = 60.0
+NO_MODEL = re.compile(
+    r"\b(?:invalid|unknown|unsupported|no such|not a valid) model\b"
+    r"|\bmodel\b.{0,80}\b(?:not found|does(?: not|n't) exist|is (?:invalid|unknown|not supported))",
+    re.IGNORECASE,
+)
 PASSING = (408, 409, 425, 429)
 CHECK_URL = "check OPENAI_BASE_URL: mostly it ends in /v1"
 
@@ -64,14 +70,16 @@ def refused(
     if status == 401 and server.key == NO_KEY:
         return Trouble(f"{host} wants a key", "export OPENAI_API_KEY=…", is_final=True)
     if status == 401:  # its words tend to show parts of the key
-        return Trouble(f"{host} refused the key (401)", "check OPENAI_API_KEY", is_final=True)
+        sentence = f"{host} refused the key (401)"
+        return Trouble(sentence, "check OPENAI_API_KEY", is_final=True, refusal="no_access")
     if status == 403:
         sentence = f"{host} refused the key (403){said}"
         hint = "check OPENAI_API_KEY and what it is allowed"
         return Trouble(sentence, hint, is_final=True, refusal="no_access")
     if 300 <= status < 400:
         return _elsewhere(host, answer)
-    if status == 404 or b'"model_not_found"' in answer.body:
+    is_no_model = status in (400, 422) and NO_MODEL.search(words)
+    if status == 404 or b'"model_not_found"' in answer.body or is_no_model:
         return _not_found(host, said, model, model_names())
     if status == 429 and b'"insufficient_quota"' in answer.body:
         sentence = f"{host} wants to be paid first{said}"

@@ -7,7 +7,7 @@ the very lines it names: it must cite them, so it must see them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -26,8 +26,6 @@ QUESTION = (
     "What did the person correct, reject, decide or ask to remember, and which commands failed "
     "until they were changed? Name the lines of each; later words overrule earlier ones."
 )
-CITED = 1000.0
-"""What was named comes before whatever else weighs something."""
 MOST_SUMMARY = 4
 """A quarter of the budget, at most, is what the explorer says."""
 
@@ -91,25 +89,29 @@ def _explored(
         raise KeyboardInterrupt
     if found.error is not None:
         raise found.error
-    spans = [(place.start, place.end) for place in found.cited.citations]
-    named = [
-        weight + CITED * any(_meets(turn.lines, span) for span in spans)
-        for turn, weight in zip(turns, weights, strict=True)
-    ]
+    named = [(place.start, place.end) for place in found.cited.citations]
     summary = redact(found.answer)[: max_chars // MOST_SUMMARY].rstrip()
-    head = f"(What a model that read all of it says; cite the lines below, not this.)\n{summary}\n"
-    text = head + _weighed(session, max_chars - len(head), turns, named)
     done = found.completion
+    how = "" if done.outcome == "converged" else ", and did not come to an end"
+    head = (
+        f"(What a model says that looked into all of it{how}; cite the lines below, not this.)\n"
+        f"{summary}\n"
+    )
+    text = head + _weighed(session, max_chars - len(head), turns, weights, named)
     read = min(max(len(text), found.read_chars), size)
     return Reading(text, "rlm", read, size, done.usage, done.subcalls)
 
 
-def _meets(lines: tuple[int, int], span: tuple[int, int]) -> bool:
-    return lines[0] <= span[1] and span[0] <= lines[1]
-
-
-def _weighed(session: Session, max_chars: int, turns: list[Turn], weights: list[float]) -> str:
-    return render_session(session, max_chars, "evidence", lines=True, turns=turns, weights=weights)
+def _weighed(
+    session: Session,
+    max_chars: int,
+    turns: list[Turn],
+    weights: list[float],
+    named: Sequence[tuple[int, int]] = (),
+) -> str:
+    return render_session(
+        session, max_chars, "evidence", lines=True, turns=turns, weights=weights, named=named
+    )
 
 
 def _reading(text: str, way: str, size: int) -> Reading:

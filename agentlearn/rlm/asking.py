@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from importlib import resources
 
-from agentlearn.errors import AgentlearnError
+from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.events import Emit, SubcallFallback, Usage
 from agentlearn.guard.data import as_data
 from agentlearn.guard.secrets import redact
@@ -69,6 +69,12 @@ class Asking:
         self.spent = 0
         """Tokens as far as servers count them, else as we guess them."""
         self.subcalls = 0
+        """Questions about parts that were sent."""
+        self.heard: dict[str, str] = {}
+        """What was said of each part, as soon as it was."""
+        self.sub_used: str | None = None
+        self._reserved = 0
+        self._was_refused = False
         self.until = time.monotonic() + limits.timeout_seconds
         self.is_over = False
         """Threads that nobody waits for any more ask nothing, and say nothing."""
@@ -104,8 +110,11 @@ class Asking:
         answers: dict[str, str | Exception | None] = {
             part: self._kept(question, part) for part in parts
         }
+        self.heard.update(
+            (part, answer) for part, answer in answers.items() if isinstance(answer, str)
+        )
         new = [part for part, answer in answers.items() if answer is None]
-        self._check_subcalls(len(new))
+        self._reserve(len(new))
         found = side_by_side([self._reading(question, part) for part in new], self.until)
         answers.update(zip(new, found, strict=True))
         return [answer for part in parts if (answer := answers[part]) is not None]
@@ -113,11 +122,14 @@ class Asking:
     def _reading(self, question: str, part: str) -> Callable[[], str]:
         def read() -> str:
             messages = [Said("system", part_prompt()), Said("user", _question(question, part))]
+            with self._lock:
+                self.subcalls += not self.is_over
             reply, model = self._by_sub(messages, (), PART_OUTPUT_TOKENS)
             answer = redact(reply.text.strip())
             if answer and self.cache is not None:
                 self.cache.put(self.cache.key(model, question, part), answer)
-            return answer or "(it said nothing)"
+            self.heard[part] = answer or "(it said nothing)"
+            return self.heard[part]
 
         return read
 
@@ -142,7 +154,9 @@ class Asking:
             self._fall_back(None, "not_configured")
         else:
             try:
-                return self._paid(sub, messages, tools, most), sub.name
+                reply = self._paid(sub, messages, tools, most)
+                self.sub_used = sub.name
+                return reply, sub.name
             except ModelFailed as error:
                 if error.refusal is None or sub.name == self.root.name:
                     raise
@@ -165,7 +179,11 @@ class Asking:
                 raise OutOfTime
             room = self.limits.max_tokens - self.spent - asking
             if room < 1:
-                raise Spent("max_tokens", f"{self.limits.max_tokens} tokens are spent")
+                raise Spent(
+                    "max_tokens",
+                    f"of {self.limits.max_tokens} tokens {self.spent} are spent, and the next "
+                    f"question takes about {asking}",
+                )
             self.spent += asking  # before it is known: several ask at once
         try:
             reply = model.ask(messages, tools, min(room, most))
@@ -181,15 +199,19 @@ class Asking:
             self.spent += (counted or guessed) - asking
         return reply
 
-    def _check_subcalls(self, wanted: int) -> None:
+    def _reserve(self, wanted: int) -> None:
+        """Room for so many questions; who wants too many is told once, then the run ends."""
         self._check_time()
-        left = self.limits.max_subcalls - self.subcalls
-        if wanted > left:
-            raise Spent(
-                "max_subcalls",
-                f"{self.limits.max_subcalls} questions about parts are the most, {left} are left",
-            )
-        self.subcalls += wanted
+        most = self.limits.max_subcalls
+        left = most - self._reserved
+        if wanted <= left:
+            self._reserved += wanted
+            return
+        said = f"{wanted} questions about parts are too many: of {most}, {left} are left"
+        if self._was_refused and not left:
+            raise Spent("max_subcalls", said)
+        self._was_refused = True
+        raise BadInput(f"{said}; ask about fewer parts, or answer with what you have")
 
     def seconds_left(self, most: float) -> float:
         """How long something may take that is no model's."""
@@ -209,4 +231,4 @@ def part_prompt() -> str:
 
 
 def _question(question: str, part: str) -> str:
-    return f"{as_data(part, 'a part of a transcript')}\n\nThe question: {question}"
+    return f"{as_data(part, 'a part of a transcript')}\n\nThe question: {redact(question)}"

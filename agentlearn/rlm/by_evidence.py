@@ -1,48 +1,53 @@
-"""An answer without a model: what the session itself shows, each with its lines.
+"""An answer without a model: what sessions show themselves, each with its lines.
 
 Verdicts; what the person rejected, stopped, undid or corrected; commands that failed, and the
-variant that worked; then the rest of the person's words. What weighs most is told first to go in,
-and what is told stands in the order of the session. The question is not understood, so it is not
-pretended to be: the answer is the same for every one.
+variant that worked; then the rest of the person's words. What weighs most goes in first, and what
+is told stands in the order of the session. The question is not understood, so it is not pretended
+to be: the answer is the same for every one.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from agentlearn.guard import one_line
 from agentlearn.guard.secrets import redact
-from agentlearn.rewards.patterns import Patterns
 from agentlearn.rewards.rules import compiled_rules, load_rules
 from agentlearn.rewards.worth import Scored, score_session
 from agentlearn.rlm.citations import Citation
+from agentlearn.rlm.fixes import fixes
+from agentlearn.rlm.pages import id_of
 from agentlearn.rlm.telling import Recurring, how_telling
-from agentlearn.rlm.variants import Command, likeness
-from agentlearn.sessions.values import Message, Result, Session, Signal
+from agentlearn.sessions.turns import Turn
+from agentlearn.sessions.values import Message, Session, Signal
 
-NEAR_TURNS = 40
-WRITES_TEXT = re.compile(r"<<|\*\*\* Begin Patch")
-"""Most of such a command is a file's text, which is like every other version of it."""
 NEAR_LINES = 40
 """A failure and its remedy that stand further apart are named as two places."""
-SAID_CHARS, LIGHT_CHARS = 160, 90
-"""What weighs little is told in fewer words."""
+WIDTHS = ((600, 600), (300, 200), (160, 90))
+"""How many characters of what weighs much, and of what weighs little; the least if all else is
+too much."""
 ID_CHARS = 13
-COMMAND_CHARS = 100
+CALL_CHARS = 60
 VERDICT, REJECTED, UNDONE, FIXED, STOPPED, EDITED, MENDED = 10.0, 9.0, 8.0, 7.0, 5.0, 4.0, 1.0
+REASON = re.compile(r"(?:the )?user said:|\breason:", re.IGNORECASE)
+SAID_BY_THE_PROGRAM = re.compile(r"\s*The user (?:wants to clarify|doesn't want|did not answer)")
+SIGNALS = {
+    "interruption": (STOPPED, "the person stopped the agent"),
+    "rollback": (UNDONE, "the person took back what was done"),
+    "edited": (EDITED, "the person changed an edit before accepting it"),
+}
+Span = tuple[int, int]
 
 
 class Shown(Struct, frozen=True):
-    """One thing that a session shows; a verdict from another file has no line in it."""
+    """One thing that a session shows; a verdict from another file has no lines in it."""
 
     weight: float
-    start: int
-    end: int
+    spans: tuple[Span, ...]
     what: str
     text: str
 
@@ -53,21 +58,31 @@ class Evidence(Struct, frozen=True):
     left_out: int
 
 
+class Told(NamedTuple):
+    """A thing, and which of the sessions shows it."""
+
+    session: int
+    shown: Shown
+    places: tuple[Citation, ...]
+
+
 def answer_by_evidence(sessions: Sequence[Session], max_chars: int) -> Evidence:
-    """What sessions show, within so many characters."""
-    share = max_chars // max(1, len(sessions))
-    names = _short_names([redact(session.id) for session in sessions])
-    texts: list[str] = []
-    citations: list[Citation] = []
-    left_out = 0
-    for session, name in zip(sessions, names, strict=True):
-        found = list(shown_in(session))
-        lines = [(one, _line(one, _place(session, one).named(name))) for one in found]
-        told = _within(lines, share)
-        left_out += len(found) - len(told)
-        citations += [_place(session, one) for one, _ in told if one.start]
-        texts += [line for _, line in told]
-    return Evidence("\n".join(texts), tuple(dict.fromkeys(citations)), left_out)
+    """What sessions show, within so many characters; no session has a share that others lack."""
+    names = _short_names([id_of(session) for session in sessions])
+    found = [
+        Told(number, shown, tuple(_places(session, shown)))
+        for number, session in enumerate(sessions)
+        for shown in shown_in(session)
+    ]
+    lines: list[tuple[Told, str]] = []
+    for much, little in WIDTHS:
+        lines = [(told, _line(told, names[told.session], much, little)) for told in found]
+        if sum(len(line) + 1 for _, line in lines) <= max_chars:
+            break
+    chosen = _within(lines, max_chars)
+    citations = dict.fromkeys(place for told, _ in chosen for place in told.places)
+    text = "\n".join(line for _, line in chosen)
+    return Evidence(text, tuple(citations), len(found) - len(chosen))
 
 
 def _short_names(ids: list[str]) -> list[str]:
@@ -76,18 +91,46 @@ def _short_names(ids: list[str]) -> list[str]:
     return short if len(set(short)) == len(set(ids)) else ids
 
 
-def _place(session: Session, one: Shown) -> Citation:
-    return Citation(redact(session.id), *_span(one), session.unit)
+def _places(session: Session, shown: Shown) -> Iterator[Citation]:
+    for start, end in shown.spans:
+        yield Citation(id_of(session), start, end, session.unit)
+
+
+def _within(lines: list[tuple[Told, str]], budget: int) -> list[tuple[Told, str]]:
+    """The weightiest that fit, in the order of the sessions."""
+    chosen = []
+    room = budget
+    for told, line in sorted(lines, key=lambda pair: (-pair[0].shown.weight, *_order(pair[0]))):
+        if len(line) + 1 <= room:
+            chosen.append((told, line))
+            room -= len(line) + 1
+    return sorted(chosen, key=lambda pair: _order(pair[0]))
+
+
+def _order(told: Told) -> tuple[int, tuple[Span, ...]]:
+    return told.session, told.shown.spans
+
+
+def _line(told: Told, name: str, much: int, little: int) -> str:
+    shown = told.shown
+    text = one_line(redact(shown.text), little if shown.weight < STOPPED else much)
+    end = "”" if text.count("“") > text.count("”") else ""  # a quotation that was cut off
+    where = ", ".join(place.named(name) for place in told.places) or "from beside the transcript"
+    return f"- {shown.what}: {text}{end} ({where})"
 
 
 def shown_in(session: Session) -> Iterator[Shown]:
     """All that speaks for something, in no order."""
     rules = load_rules(None)
     scored = score_session(session, rules, 1.0)
-    patterns = compiled_rules(rules)
     yield from _verdicts(session)
     yield from _rejections(scored)
-    yield from _fixes(list(_runs(scored, patterns)))
+    for fix in fixes(scored.turns, compiled_rules(rules)):
+        failed, worked = fix
+        spans: tuple[Span, ...] = ((failed.start, worked.end),)
+        if worked.end - failed.start > NEAR_LINES:
+            spans = ((failed.start, failed.end), (worked.start, worked.end))
+        yield Shown(FIXED if fix.is_another_command else MENDED, spans, "fixed", str(fix))
     yield from _words(session, scored)
 
 
@@ -95,100 +138,35 @@ def _verdicts(session: Session) -> Iterator[Shown]:
     for entry in session.entries:
         if type(entry) is Signal and entry.kind == "verdict":
             score = "" if entry.value is None else f"{entry.value:g} "
-            yield Shown(VERDICT, entry.line, entry.line, "verdict", score + entry.text)
+            spans = ((entry.line, entry.line),) if entry.line else ()
+            yield Shown(VERDICT, spans, "verdict", score + entry.text)
 
 
 def _rejections(scored: Scored) -> Iterator[Shown]:
-    said = {
-        entry.call_id: entry.text.strip()
-        for entry in scored.session.entries
-        if type(entry) is Signal and entry.kind == "rejection"
-    }
+    signals = [entry for entry in scored.session.entries if type(entry) is Signal]
+    said = {one.call_id: one.text for one in signals if one.kind == "rejection"}
     for turn in scored.turns:
-        result = turn.result
-        if turn.call is None or result is None or result.status != "rejected":
+        if turn.call is None or turn.result is None or turn.result.status != "rejected":
             continue
-        why = one_line(redact(said.get(turn.call.id) or _reason(result)), SAID_CHARS)
-        what = one_line(redact(turn.call.text), COMMAND_CHARS // 2 if why else COMMAND_CHARS)
-        told = f"“{why}”, to {what}" if why else what
-        yield Shown(REJECTED if why else STOPPED, turn.call.line, result.line, "rejected", told)
-    for entry in scored.session.entries:
-        if type(entry) is Signal and entry.kind in ("interruption", "rollback", "edited"):
-            weight = {"interruption": STOPPED, "rollback": UNDONE, "edited": EDITED}[entry.kind]
-            yield Shown(weight, entry.line, entry.line, entry.kind, entry.text)
+        why = redact(reason_of(turn, said.get(turn.call.id)))
+        what = one_line(redact(turn.call.text), CALL_CHARS if why else 2 * CALL_CHARS)
+        told = f"“{one_line(why, 300)}”, to {what}" if why else what
+        spans = ((turn.call.line, turn.result.line),)
+        yield Shown(REJECTED if why else STOPPED, spans, "rejected", told)
+    for signal in signals:
+        if signal.kind in SIGNALS:
+            weight, otherwise = SIGNALS[signal.kind]
+            text = signal.text.strip() or otherwise
+            yield Shown(weight, ((signal.line, signal.line),), signal.kind, text)
 
 
-def _reason(result: Result) -> str:
-    """What the person typed, without what the agent's program says around it."""
-    text = result.text
-    for mark in ("the user said:", "user said:", "reason:"):
-        _, found, after = text.partition(mark)
-        if found:
-            return after.strip()
-    return ""
-
-
-class Ran(NamedTuple):
-    """A command that was run."""
-
-    command: Command
-    failed: bool
-    turn: int
-    start: int
-    end: int
-
-
-def _runs(scored: Scored, patterns: Patterns) -> Iterator[Ran]:
-    for number, turn in enumerate(scored.turns):
-        call, result = turn.call, turn.result
-        if call is None or result is None or result.status in ("rejected", "interrupted"):
-            continue
-        command = patterns.command_of(call)
-        if command and not WRITES_TEXT.search(command):
-            failed = patterns.judge_call(call, result) in ("failed_call", "tests_failed")
-            yield Ran(Command(command), failed, number, call.line, result.line)
-
-
-def _fixes(runs: list[Ran]) -> Iterator[Shown]:
-    """A command that failed, and the one like it that worked."""
-    told: set[int] = set()
-    for number, run in enumerate(runs):
-        if not run.failed:
-            continue
-        worked = _remedy(run, runs[number + 1 : number + 1 + NEAR_TURNS])
-        if worked is None or worked.start in told:
-            continue
-        told.add(worked.start)
-        failed, better = redact(run.command.text), redact(worked.command.text)
-        if better != failed:
-            failed, better = _from_where_they_differ(failed, better)
-            text = f"`{failed}` failed; `{better}` worked"
-            yield Shown(FIXED, run.start, worked.end, "fixed", text)
-        else:
-            text = f"`{one_line(failed, COMMAND_CHARS)}` failed, until something was changed"
-            yield Shown(MENDED, run.start, worked.end, "fixed", text)
-
-
-def _from_where_they_differ(one: str, other: str) -> tuple[str, str]:
-    """Two long commands that begin alike, each from a word or two before the difference on."""
-    one, other = (" ".join(command.split()) for command in (one, other))
-    pairs = zip(one, other, strict=False)
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    if same > COMMAND_CHARS // 2:
-        cut = one.rfind(" ", 0, max(1, one.rfind(" ", 0, same))) + 1
-        one, other = f"…{one[cut:]}", f"…{other[cut:]}"
-    return one_line(one, COMMAND_CHARS), one_line(other, COMMAND_CHARS)
-
-
-def _remedy(failed: Ran, later: list[Ran]) -> Ran | None:
-    """Of what worked soon after, the command most like the one that failed."""
-    near = [
-        (likeness(failed.command, other.command), other)
-        for other in later
-        if not other.failed and other.turn - failed.turn <= NEAR_TURNS
-    ]
-    alike = [(much, other) for much, other in near if much]
-    return max(alike, key=lambda pair: pair[0])[1] if alike else None
+def reason_of(turn: Turn, said: str | None) -> str:
+    """What the person typed into a rejection, without what the agent's program says around it."""
+    text = said or ""
+    if not text.strip() and turn.result is not None:
+        after = REASON.split(turn.result.text, maxsplit=1)
+        text = after[1] if len(after) > 1 else ""
+    return "" if SAID_BY_THE_PROGRAM.match(text) else text.strip()
 
 
 def _words(session: Session, scored: Scored) -> Iterator[Shown]:
@@ -208,32 +186,5 @@ def _words(session: Session, scored: Scored) -> Iterator[Shown]:
             weight = how_telling(entry.text, acted) + 0.5 * (entry.line in judged)
             weight += before.comes_back(entry.text)
             what = "asked" if is_first else "said"
-            yield Shown(weight, entry.line, entry.line, what, f"“{entry.text}”")
+            yield Shown(weight, ((entry.line, entry.line),), what, f"“{entry.text.strip()}”")
             is_first = acted = False
-
-
-def _within(found: list[tuple[Shown, str]], budget: int) -> list[tuple[Shown, str]]:
-    """The weightiest that fit, in the order of the session."""
-    chosen = []
-    room = budget
-    for one, line in sorted(found, key=lambda pair: (-pair[0].weight, pair[0].start)):
-        if len(line) + 1 <= room:
-            chosen.append((one, line))
-            room -= len(line) + 1
-    return sorted(chosen, key=lambda pair: (pair[0].start, pair[0].end))
-
-
-def _span(one: Shown) -> tuple[int, int]:
-    if one.end - one.start <= NEAR_LINES:
-        return one.start, one.end
-    return one.end, one.end
-
-
-def _line(one: Shown, place: str) -> str:
-    chars = LIGHT_CHARS if one.weight < STOPPED else SAID_CHARS
-    if one.what == "fixed":
-        chars = 3 * COMMAND_CHARS  # they are short enough already
-    text = one_line(redact(one.text), chars)
-    end = "”" if text.count("“") > text.count("”") else ""  # a quotation that was cut off
-    where = f" ({place})" if one.start else " (from beside the transcript)"
-    return f"- {one.what}: {text}{end}{where}"

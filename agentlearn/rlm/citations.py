@@ -14,9 +14,10 @@ from msgspec import Struct
 
 from agentlearn.rlm.pages import Pages
 
-IN_TEXT = re.compile(r"(?:([\w.:@-]{1,200})#)?\b([LE])(\d{1,12})(?:\s*[-–]\s*[LE]?(\d{1,12}))?\b")
+IN_TEXT = re.compile(r"(?:([\w.:@-]{1,200})#)?\b([LE])(\d{1,30})(?:\s*[-–]\s*[LE]?(\d{1,30}))?\b")
 STRUCK = "(struck out)"
 MOST = 1000
+LEAST_NOWHERE = 10
 
 
 class Citation(Struct, frozen=True, order=True):
@@ -58,7 +59,7 @@ def checked(books: Sequence[Pages], text: str, named: Iterable[Any] = ()) -> Cit
 
     def seen(match: re.Match[str]) -> str:
         nonlocal struck
-        if not _is_meant(match):
+        if not (_is_meant(match) or _is_nowhere(books, match)):
             return match[0]
         citation = _from_match(books, match)
         if citation is None:
@@ -80,6 +81,14 @@ def _is_meant(match: re.Match[str]) -> bool:
     text = match.string
     before, after = text[: match.start()].rstrip()[-1:], text[match.end() :].lstrip()[:1]
     return bool(before and before in "[(,;" and after and after in "]),;")
+
+
+def _is_nowhere(books: Sequence[Pages], match: re.Match[str]) -> bool:
+    """Whether a line is named alone that no session has: a number so large is no cache."""
+    start = int(match[3])
+    return start >= LEAST_NOWHERE and all(
+        match[2] == pages.letter and start > pages.last for pages in books
+    )
 
 
 def citation_of(books: Sequence[Pages], place: Any) -> Citation | None:

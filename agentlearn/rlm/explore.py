@@ -30,6 +30,7 @@ QUESTION = "What should the next session know?"
 ANSWER_NOW = "This is the last round: call `answer` now, with what you have found so far."
 SAY_SOMETHING = "error: there was neither a call nor an answer"
 MOST_CALLS = 16
+LEAST_OUTLINE = 600
 MOST_ERRORS = 3
 MOST_REPEATS = 3
 
@@ -91,6 +92,9 @@ class Exploring:
             ended = end
         except KeyboardInterrupt:
             ended = interrupted
+        except SystemExit:  # the process was asked to end
+            self._complete(cited, interrupted, began)
+            raise
         except BaseException:
             self._complete(cited, _Ended("failed", "other", ""), began)
             raise
@@ -119,19 +123,27 @@ class Exploring:
                 messages.append(Said("user", SAY_SOMETHING))
                 self._count_error(True)
                 continue
-            messages += self._used(reply.calls)
+            messages += self._used(reply.calls, only_answer=is_last)
             if self.explorer.answered is not None:
                 return self.explorer.answered
-        said = f"{self.limits.max_iterations} rounds were used up (--max-iterations)"
+        most = self.limits.max_iterations
+        rounds = "1 round was" if most == 1 else f"{most} rounds were"
+        said = f"{rounds} used up (--max-iterations)"
         raise _Ended("exhausted", "max_iterations", said)
 
     def _first(self, question: str) -> str:
-        each = (MOST_RESULT - 200) // len(self.books)
-        outlines = "\n\n".join(
-            outline(pages, pages.first, pages.last, each) for pages in self.books
-        )
-        shown = as_data(outlines, "the outline of what there is")
+        shown = as_data(self._outlines(), "the outline of what there is")
         return redact(f"{shown}\n\nThe question: {question}")
+
+    def _outlines(self) -> str:
+        """Of each session its page; of too many, those that fit, and how to see the others."""
+        room = MOST_RESULT - 300
+        shown = self.books[: max(1, room // LEAST_OUTLINE)]
+        each = room // len(shown)
+        texts = [outline(pages, pages.first, pages.last, each) for pages in shown]
+        if left := len(self.books) - len(shown):
+            texts.append(f'…and {left} more sessions: outline(session="{len(shown) + 1}") and on')
+        return "\n\n".join(texts)
 
     def _reply(self, messages: list[Said], only_answer: bool) -> Reply:
         tools = (ANSWER,) if only_answer else TOOLS
@@ -142,7 +154,7 @@ class Exploring:
         except ModelFailed as error:
             raise _Ended("failed", "model", error.message, error) from None
 
-    def _used(self, calls: tuple[ToolCall, ...]) -> list[Said]:
+    def _used(self, calls: tuple[ToolCall, ...], only_answer: bool) -> list[Said]:
         """Use the tools; the answers, one for each call."""
         said = []
         errors = []
@@ -150,6 +162,8 @@ class Exploring:
             if number >= MOST_CALLS or self.explorer.answered is not None:
                 said.append(Said("tool", "error: not done, too many calls", call_id=call.id))
                 continue
+            if only_answer and call.name != ANSWER.name:
+                continue  # this was the last round: nothing is paid for any more
             self._stop_loops(call)
             self._progress(STATUS.get(call.name, "searching"))
             try:
@@ -205,7 +219,7 @@ class Exploring:
             elapsed_ms=int((time.monotonic() - began) * 1000),
             reason=None if ended is None else ended.reason,
             root_model=asking.root.name,
-            subcall_model_used=asking.sub_name,
+            subcall_model_used=asking.sub_used or asking.root.name,
             usage=Usage(asking.usage.input_tokens, asking.usage.output_tokens),
             command="distill",
         )

@@ -6,6 +6,7 @@ Nothing leaves these pages unredacted.
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from agentlearn.guard import one_line
 from agentlearn.guard.secrets import redact
 from agentlearn.render import Painter
 from agentlearn.sessions.redacted import redacted_entry
@@ -26,6 +28,12 @@ NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 ENCODER = msgspec.msgpack.Encoder()
 DECODER = msgspec.msgpack.Decoder()
 WRITTEN_AT_ONCE = 1024 * 1024
+ID_CHARS = 200
+ERROR_LINE = re.compile(
+    r"^.*(?:error|fail|exception|not found|no such|denied|cannot|fatal|panic).*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+SAID = re.compile(r"(?:the )?user said:", re.IGNORECASE)
 HEAD_CHARS = 480
 """More than is ever shown of it: a secret that is cut off here is seen in no outline."""
 
@@ -44,7 +52,7 @@ class Pages:
 
     def __init__(self, session: Session, spool: Spool | None = None) -> None:
         """`spool` may be shared by many: each has its own part of it."""
-        self.id = redact(session.id)
+        self.id = id_of(session)
         self.dialect = session.dialect
         self.unit = session.unit
         self.goal = None if session.goal is None else session.goal[:HEAD_CHARS]
@@ -155,6 +163,11 @@ class Pages:
         return ENCODER.encode(list(rows))
 
 
+def id_of(session: Session) -> str:
+    """The id as it is shown: it is what a transcript says it is, and may hold anything."""
+    return one_line(redact(session.id), ID_CHARS)
+
+
 def _fields(entry: Entry) -> tuple[Any, ...]:
     """What is read of an entry again."""
     if type(entry) is Message:
@@ -189,13 +202,23 @@ def _landmark(entry: Entry, failed: set[int], tools: dict[int, str]) -> Landmark
             return None
         return Landmark(entry.line, "user", _head(entry))
     if type(entry) is Signal:
+        if entry.kind == "rejection":  # its result tells it, with its reason
+            return None
         return Landmark(entry.line, entry.kind, _head(entry))
     if type(entry) is Result:
         if entry.status == "rejected":
-            return Landmark(entry.line, "rejected", _head(entry))
+            said = SAID.split(entry.text, maxsplit=1)
+            return Landmark(entry.line, "rejected", said[-1].strip()[:HEAD_CHARS])
         if id(entry) in failed:
-            return Landmark(entry.line, f"failed {tools.get(id(entry), '')}".strip(), _head(entry))
+            tag = one_line(f"failed {tools.get(id(entry), '')}", 60)
+            return Landmark(entry.line, tag, _error(entry))
     return None
+
+
+def _error(entry: Result) -> str:
+    """The line of an output that says what went wrong, else its beginning."""
+    found = ERROR_LINE.search(entry.text[:20_000])
+    return found[0].strip()[:HEAD_CHARS] if found else _head(entry)
 
 
 def _head(entry: Entry) -> str:

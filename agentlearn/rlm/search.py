@@ -64,7 +64,7 @@ def _ask_another(pages: Pages, asked: list[Any], seconds: float) -> Any:
     try:
         done = subprocess.run(
             command,
-            input=msgspec.msgpack.encode([pages.index(), *asked]),
+            input=msgspec.msgpack.encode([pages.index(), seconds, *asked]),
             capture_output=True,
             timeout=seconds,
             check=True,
@@ -130,8 +130,17 @@ def _around(text: str, match: re.Match[str]) -> str:
     return around if low == 0 else f"{tag} …{around}"
 
 
+def _end_by_itself(seconds: float) -> None:
+    """Who asked may be gone: a pattern that takes for ever must not go on without him."""
+    import resource
+
+    most = int(seconds) + 2
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+
+
 def main() -> None:
-    index, what, *given = msgspec.msgpack.decode(sys.stdin.buffer.read())
+    index, seconds, what, *given = msgspec.msgpack.decode(sys.stdin.buffer.read())
+    _end_by_itself(seconds)
     file, rows = int(sys.argv[1]), msgspec.msgpack.decode(index)
     answer: Any = _secrets(file, rows) if what == "secrets" else []
     if what == "hits":

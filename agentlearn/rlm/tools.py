@@ -46,7 +46,8 @@ class Explorer:
         self.books = books
         self.asking = asking
         self.answered: Cited | None = None
-        self.findings: list[Finding] = []
+        self.places: dict[str, str] = {}
+        """Where each part stands that somebody was asked about."""
         self.sent = 0
 
     def call(self, name: str, arguments: str) -> tuple[str, bool]:
@@ -66,6 +67,12 @@ class Explorer:
             return _capped(tools[name](_object(arguments))), False
         except BadInput as error:
             return f"error: {error.message}", True
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was said of parts, also where nobody waited for the end."""
+        heard = dict(self.asking.heard)
+        return [Finding(place, heard[text]) for text, place in self.places.items() if text in heard]
 
     @property
     def read_chars(self) -> int:
@@ -141,6 +148,8 @@ class Explorer:
 
     def _asked(self, question: str, parts: list[tuple[Pages, int, int]]) -> str:
         texts = [part_text(pages, first, last) for pages, first, last in parts]
+        for (pages, first, last), text in zip(parts, texts, strict=True):
+            self.places[text] = f"{pages.id}#{pages.place(first, last)}"
         answers = self.asking.about(question, texts)
         told = []
         failed: list[Exception] = []
@@ -151,7 +160,6 @@ class Explorer:
                 told.append(f"{place}: error: {redact(str(answer))}")
                 continue
             self.sent += len(text)
-            self.findings.append(Finding(f"{pages.id}#{place}", answer))
             told.append(f"{place}: {answer}")
         self._stop_if_it_must(failed, len(answers))
         return "\n\n".join(_shortened(one, MOST_RESULT // len(told) - 60) for one in told)
