@@ -13,7 +13,14 @@ from typing import Any
 
 import pytest
 
-from agentlearn.knowledge.context import BEGIN, END, search_words, with_block, words_in
+from agentlearn.knowledge.context import (
+    BEGIN,
+    END,
+    SENTENCE,
+    search_words,
+    with_block,
+    words_in,
+)
 from agentlearn.sessions.values import Message, Result, pack
 from agentlearn.store.hook_log import MOST_BYTES
 from agentlearn.store.hook_log import note as note_in_log
@@ -65,7 +72,54 @@ def test_words_are_bounded_and_noise_is_left_out():
     assert len(words_in(many)) == 10
     assert len(search_words([said("user", many), said("user", many[::-1])])) <= 15
     assert words_in("abc 12345678 deadbeefcafe " + "x" * 40) == []
-    assert words_in(f"{BEGIN}\n- secretword\n{END}\nother thing") == ["other", "thing"]
+    block = f"{BEGIN}\n{SENTENCE}\n- [memory, relevance=1.00] secretword\n{END}\n"
+    assert words_in(f"{block}currency table") == ["currency", "table"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Could you please have a look here and there? I really want the other things to work very "
+         "much; nothing works, and it doesn't make sense.", []),
+        ("Können Sie bitte über die Rechnung nachdenken", ["rechnung", "nachdenken"]),
+        ("también quiero la factura para todos", ["factura"]),
+        ("même avec le fichier dans cette branche", ["fichier", "branche"]),
+        ("npm_ci and pre-commit fail on E501", ["npm_ci", "pre-commit", "fail", "e501"]),
+        ("createInvoice, CREATEINVOICE and HTTPServer", ["createInvoice", "HTTPServer"]),
+        ("Invoice INVOICE invoice", ["invoice"]),
+        ("123e4567-e89b-12d3-a456-426614174000 550E8400-E29B-41D4-A716-446655440000 e89b-12d3", []),
+        ("a1b2c3d DEADBEEFCAFE 0x7ffe12ab 2026-10-01 ghp_" + "a1B2" * 9, []),
+        ("https://me:word@docs.example.com:8080/api/webhooks?token=abcd#part", ["webhooks"]),
+        ('{"url":"http://localhost:3000/export","name":"march"}', ["export", "name", "march"]),
+        ("www.shop.example.de, bob@mail.example.com, github.com", []),
+        ("/home/alice/ledger/src/parser.py", ["ledger", "parser"]),
+        (r"C:\Users\Bob\ledger\parser.py and /Users/carol/ledger", ["ledger", "parser"]),
+        ("app/.venv/lib/python3.11/site-packages/requests/api.py src/users/model.py",
+         ["requests", "users", "model"]),
+    ],
+)  # fmt: skip
+def test_words_tell_what_is_spoken_of(text: str, words: list[str]):
+    assert words_in(text) == words
+
+
+def test_a_name_of_short_parts_is_a_word_and_finds_its_fact(project: Path):
+    call("remember", "npm_ci", "needs", "a lockfile")
+    call("remember", "create_order", "locks", "the stock")
+    for said, fact in [
+        ("npm_ci", "npm_ci needs a lockfile"),
+        ("why does createOrder hang", "create_order locks the stock"),
+    ]:
+        out = call("inject", session(project / "s.jsonl", ("user", said))).stdout
+        assert f"] {fact}\n" in out
+
+
+@pytest.mark.parametrize("piece", ["a-", "a.b", "w.w-", "a_", "\n", "a+.", "f", "/home/", "x://",
+                                   "a@", BEGIN + "\n", "a1-", "- [\n"])  # fmt: skip
+def test_no_text_takes_long_to_be_looked_through(piece: str):
+    began = time.monotonic()
+    words_in(piece * 20_000)
+    with_block(piece * 20_000, "")
+    assert time.monotonic() - began < 1
 
 
 def test_the_block_has_notes_and_knowledge_over_the_floor(project: Path):
@@ -77,7 +131,7 @@ def test_the_block_has_notes_and_knowledge_over_the_floor(project: Path):
         "- [knowledge/fact, confidence=0.90] createInvoice fails_when currency is null"
     )
     assert "approvals" not in "\n".join(lines)
-    assert json_of("inject", path)["words"] == ["createinvoice", "breaks", "currency", "export"]
+    assert json_of("inject", path)["words"] == ["createInvoice", "breaks", "currency", "export"]
 
 
 def test_nothing_found_nothing_printed(project: Path):
@@ -87,12 +141,29 @@ def test_nothing_found_nothing_printed(project: Path):
 
 
 def test_a_block_replaces_itself():
-    block = f"{BEGIN}\nx\n- one\n{END}\n"
+    block = f"{BEGIN}\n{SENTENCE}\n- [memory, relevance=1.00] one\n{END}\n"
     once = with_block("Do it.\n", block)
     assert once == f"Do it.\n\n{block}"
     assert with_block(once, block) == once
     assert with_block(once, block.replace("one", "two")) == once.replace("one", "two")
     assert with_block(once, "") == "Do it.\n"
+    assert with_block(f"{once}And more.\n", block) == f"Do it.\n\nAnd more.\n\n{block}"
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        f"Explain this:\n{BEGIN}\nand do not forget the tests.",
+        f"Explain {BEGIN}\n{SENTENCE}\nand do not forget the tests.",
+        f"{BEGIN}\n{SENTENCE}\nand do not forget\n{END} the tests.",
+        f"{BEGIN}\nmy own\n{END}",
+    ],
+)
+def test_words_after_a_mark_that_is_not_ours_are_not_lost(prompt: str):
+    block = f"{BEGIN}\n{SENTENCE}\n- [memory, relevance=1.00] one\n{END}\n"
+    once = with_block(prompt, block)
+    assert once == f"{prompt}\n\n{block}"
+    assert with_block(once, block) == once
 
 
 def test_what_is_planted_in_the_memory_is_not_put_into_a_prompt(project: Path):
