@@ -15,6 +15,7 @@ from agentlearn.cli.mcp_pipes import in_thread, on_stdio
 from agentlearn.cli.stores import open_store
 from agentlearn.errors import AgentlearnError
 from agentlearn.guard import plain
+from agentlearn.guard.secrets import redact
 from agentlearn.knowledge.tools import KnowledgeTools
 from agentlearn.store.memory import TARGETS, memory_path
 from agentlearn.store.shelf import Desk
@@ -78,7 +79,8 @@ async def read_resource(
     found = offered().get(str(params.uri))
     if found is None:
         raise MCPError(types.INVALID_PARAMS, f"there is no {plain(str(params.uri))[:200]}")
-    content = types.TextResourceContents(uri=params.uri, mime_type=MARKDOWN, text=plain(found[1]))
+    text = redact(plain(found[1]))  # a person may have written into it what no client should get
+    content = types.TextResourceContents(uri=params.uri, mime_type=MARKDOWN, text=text)
     return types.ReadResourceResult(contents=[content])
 
 

@@ -1,22 +1,25 @@
 """Recall and store, as agents call them: one implementation for every door.
 
-Whatever an agent sends, it gets text back: an answer, or a sentence that says what is wrong.
+Whatever an agent sends, it gets text back: an answer, or a sentence that says what is wrong. A base
+that cannot be read is told, and does not silence the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+from msgspec import structs
 
 from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.guard import plain
 from agentlearn.knowledge.base import Base
-from agentlearn.knowledge.recall import Found, recall
+from agentlearn.knowledge.recall import Found, is_harmless, is_harmless_text, recall
 from agentlearn.knowledge.values import fact
 from agentlearn.models.model import Tool
 
+T = TypeVar("T")
 MOST_FOUND = 50
 RECALL = Tool(
     "recall_knowledge",
@@ -61,8 +64,49 @@ def answer_line(found: Found) -> str:
     """One answer as a person and an agent read it."""
     item = found.item
     head = f"[{item.kind}, confidence={item.confidence:.2f}, relevance={found.relevance:.2f}]"
-    conflict = f" (conflict: {'; '.join(found.conflicts)})" if found.conflicts else ""
-    return plain(f"- {head} {item.shown}{conflict}")
+    return plain(f"- {head} {told(found)}")
+
+
+def told(found: Found) -> str:
+    """It in words: with the folder that it holds for, and with what contradicts it."""
+    item = found.item
+    folder = item.scope if is_harmless_text(item.scope) else "…"
+    where = f" ({folder}/)" if item.scope else ""
+    others = [
+        other for other in found.conflicts if is_harmless(structs.replace(item, object=other))
+    ]
+    return f"{item.shown}{where}" + (f" (conflict: {'; '.join(others)})" if others else "")
+
+
+def asked(
+    bases: Sequence[Base],
+    ask: Callable[[Sequence[Base]], T],
+    tell: Callable[[AgentlearnError], None],
+) -> T:
+    """What the bases answer; of one that cannot be read it is told why, and the others are asked.
+
+    `ask` is given some of the bases, and must do with none.
+    """
+    try:
+        return ask(bases)
+    except (AgentlearnError, OSError):
+        readable = [base for base in bases if _is_readable(base, ask, tell)]
+        return ask(readable)
+
+
+def _is_readable(
+    base: Base, ask: Callable[[Sequence[Base]], T], tell: Callable[[AgentlearnError], None]
+) -> bool:
+    """Whether it answers. A damaged file may open well enough: only the question itself tells."""
+    try:
+        ask([base])
+    except AgentlearnError as error:
+        tell(error)
+    except OSError as error:
+        tell(AgentlearnError(f"{base.path} cannot be read: {error.strerror or error}"))
+    else:
+        return True
+    return False
 
 
 class KnowledgeTools:
@@ -96,10 +140,21 @@ class KnowledgeTools:
     def _recall(self, given: dict[str, Any]) -> str:
         folder = given.get("directory") or given.get("scope")
         scope = self.scope_of(folder) if folder else None
-        found = recall(self.reading, given["query"], given.get("limit", 5), scope=scope)
+        query, limit = given["query"], int(given.get("limit", 5))
+        if not query.strip():
+            raise BadInput("query is empty: there is nothing to look for")
+        troubles: list[AgentlearnError] = []
+        found = asked(
+            self.reading,
+            lambda bases: recall(bases, query, limit, scope=scope),
+            troubles.append,
+        )
+        if troubles and not found:
+            raise troubles[0]
         for base in self.reading:
             base.used([one.item for one in found if one.base is base])
-        return "\n".join(map(answer_line, found)) or NOTHING_FOUND
+        warnings = [f"warning: {plain(error.message)}" for error in troubles]
+        return "\n".join([*map(answer_line, found), *warnings]) or NOTHING_FOUND
 
     def _store(self, given: dict[str, Any]) -> str:
         assert self.writing is not None
@@ -127,7 +182,7 @@ def _object(arguments: Any) -> dict[str, Any]:
     return arguments
 
 
-KINDS: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float)}
+KINDS = {"string": "a string", "integer": "a whole number", "number": "a number"}
 
 
 def _check(given: dict[str, Any], schema: dict[str, Any]) -> None:
@@ -141,8 +196,16 @@ def _check(given: dict[str, Any], schema: dict[str, Any]) -> None:
             raise BadInput(f"{name} is missing")
     for name, value in given.items():
         wanted = fields[name]
-        if isinstance(value, bool) or not isinstance(value, KINDS[wanted["type"]]):
-            raise BadInput(f"{name} must be a {wanted['type']}")
+        if not _is_a(wanted["type"], value):
+            raise BadInput(f"{name} must be {KINDS[wanted['type']]}")
         low, high = wanted.get("minimum"), wanted.get("maximum")
         if low is not None and not low <= value <= high:
             raise BadInput(f"{name} is from {low} to {high}, not {value}")
+
+
+def _is_a(kind: str, value: Any) -> bool:
+    """As JSON schema has it: 5.0 is a whole number, and true is none."""
+    if kind == "string" or isinstance(value, bool):
+        return kind == "string" and isinstance(value, str)
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return is_whole or (kind == "number" and isinstance(value, float))
