@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -277,10 +278,72 @@ def test_a_hook_never_fails_its_agent(project: Path, event: str, given: str):
     assert out == "" or json.loads(out)
 
 
-def test_a_broken_base_does_not_fail_the_agent(project: Path):
-    (project / ".agentlearn" / "knowledge.db").write_bytes(b"broken" * 100)
-    result = hook("user-prompt", {"prompt": "the currency export table"})
-    assert result.stdout == "" and "damaged" in result.stderr
+def newer(path: Path) -> None:
+    base = sqlite3.connect(path)
+    base.execute("PRAGMA user_version = 99")
+    base.close()
+
+
+def linked(path: Path) -> None:
+    path.symlink_to(path.rename(path.with_suffix(".elsewhere")))
+
+
+def truncated(path: Path) -> None:
+    """Its head is whole, so that it opens; what is asked for is gone."""
+    base = sqlite3.connect(path)
+    base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    base.close()
+    path.write_bytes(path.read_bytes()[:8192])
+
+
+@pytest.mark.parametrize(
+    ("harm", "says"),
+    [
+        (lambda path: path.write_bytes(b"broken" * 100), "damaged"),
+        (truncated, "knowledge.db "),
+        (newer, "was written by a newer agentlearn"),
+        (linked, "is a link"),
+    ],
+)
+@pytest.mark.parametrize("which", ["project", "person"])
+def test_a_base_that_cannot_be_read_does_not_silence_the_rest(
+    project: Path, own_home: Path, harm: Callable[[Path], None], says: str, which: str
+):
+    call("remember", "invoice", "export", "runs at night", "--user")
+    bases = {"project": project / ".agentlearn" / "knowledge.db",
+             "person": own_home / "agentlearn" / "knowledge.db"}  # fmt: skip
+    harm(bases[which])
+    left = "runs at night" if which == "project" else "createInvoice fails_when"
+    question = "createInvoice and the invoice export of the currency table at night"
+    path = session(project / "s.jsonl", ("user", question))
+    results = [
+        call("inject", path),
+        hook("user-prompt", {"prompt": question}),
+        hook("session-start", {"cwd": str(project)}),
+    ]
+    for result in results:
+        assert left in result.stdout and "needs the currency table" in result.stdout
+        assert result.stderr.count("knowledge.db") >= 1 and says in result.stderr
+    assert results[0].stderr.startswith("warning: ")
+    log = log_of(project)
+    assert " user-prompt\n" in log and " session-start\n" in log and says in log
+
+
+def test_a_block_says_where_a_fact_holds_and_what_contradicts_it(project: Path):
+    call("remember", "deploy", "needs", "one approval", "--directory", "src/api")
+    call("remember", "deploy", "needs", "no approval", "--directory", "src/api")
+    path = session(project / "s.jsonl", ("user", "deploy without approval"))
+    for told in (call("inject", path).stdout, "\n".join(at_start(project)) + "\n"):
+        assert "] deploy needs one approval (src/api/) (conflict: no approval)\n" in told
+        assert "] deploy needs two approvals\n" in told
+
+
+def test_too_much_input_is_told(project: Path):
+    prompt = "currency table " * 300_000
+    result = hook("user-prompt", {"prompt": prompt})
+    assert (result.stdout, result.stderr) == (
+        "", "agentlearn hook user-prompt: the hook was given too much: 4 MB are the most\n"
+    )  # fmt: skip
 
 
 def test_an_unknown_event_is_told(project: Path):

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from agentlearn.cli.stores import open_store
 from agentlearn.config import find_project, resolve
-from agentlearn.errors import BadInput
+from agentlearn.errors import AgentlearnError, BadInput
+from agentlearn.guard import one_sentence
 from agentlearn.knowledge.base import Base
 from agentlearn.knowledge.context import context_for
-from agentlearn.knowledge.tools import KnowledgeTools
+from agentlearn.knowledge.tools import KnowledgeTools, asked
 from agentlearn.knowledge.values import Item
 from agentlearn.store.memory import TARGETS, memory_path, notes_of
 from agentlearn.store.places import OWN, user_places
 from agentlearn.store.store import Store
 
 FILE = "knowledge.db"
+Tell = Callable[[AgentlearnError], None]
 
 
 def project_base() -> Base:
@@ -48,11 +52,19 @@ def knowledge_to_ask() -> KnowledgeTools | None:
     return KnowledgeTools(bases, None, scope_of) if known else None
 
 
-def known_context(words: list[str]) -> str:
+def warn(error: AgentlearnError) -> None:
+    """What is wrong with a base, where the rest is told all the same."""
+    print(f"warning: {one_sentence(error.message)}", file=sys.stderr)
+    if error.hint:
+        print(f"hint: {one_sentence(error.hint)}", file=sys.stderr)
+
+
+def known_context(words: list[str], tell: Tell = warn) -> str:
     """What is known that has to do with these words, as a block for a prompt."""
     settings = resolve()
     floor, most = settings.relevance_threshold, settings.max_context_items
-    return context_for(words, both_bases(), memory_notes(), floor, most)
+    notes = memory_notes()
+    return asked(both_bases(), lambda bases: context_for(words, bases, notes, floor, most), tell)
 
 
 def memory_notes() -> list[str]:

@@ -5,7 +5,8 @@ of the memory (but none that the agent reads by itself, through the line that in
 instructions) and then the knowledge that was used most and is surest; user-prompt prints what bears
 on the prompt; each at most max_context_items of both. session-end starts a review of the transcript
 in the background and prints nothing. A hook never fails its agent: what goes wrong, and what the
-review says, is told in .agentlearn/hook.log, and the exit code is 0.
+review says, is told in .agentlearn/hook.log, and the exit code is 0. A base that cannot be read
+silences neither the notes nor the other base.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from agentlearn.cli.bases import both_bases, known_context, notes_in
+from agentlearn.cli.bases import Tell, both_bases, known_context, notes_in
 from agentlearn.cli.stores import open_store
 from agentlearn.config import resolve
 from agentlearn.errors import BadInput
 from agentlearn.guard import one_sentence
-from agentlearn.knowledge.context import block_of, first_notes, untold, words_in
-from agentlearn.knowledge.recall import best_known
+from agentlearn.knowledge.context import context_at_start, words_in
+from agentlearn.knowledge.tools import asked
 from agentlearn.store.hooks import HOOKS
 from agentlearn.store.setup import reads_memory
 
@@ -69,7 +70,9 @@ def _tell(event: str, error: Exception) -> None:
 
 def _given() -> dict[str, Any]:
     """What the agent says; and from its folder on, as if we had been called there."""
-    data = sys.stdin.buffer.read(MOST_INPUT)
+    data = sys.stdin.buffer.read(MOST_INPUT + 1)
+    if len(data) > MOST_INPUT:
+        raise BadInput(f"the hook was given too much: {MOST_INPUT >> 20} MB are the most")
     value = orjson.loads(data) if data.strip() else {}
     if not isinstance(value, dict):
         raise BadInput("the hook was given no JSON object")
@@ -81,9 +84,10 @@ def _given() -> dict[str, Any]:
 
 def _context(event: str, given: dict[str, Any]) -> str:
     if event != "user-prompt":
-        return _at_the_start(_agents(given.get("transcript_path")))
+        return _at_the_start(_agents(given.get("transcript_path")), partial(_tell, event))
     prompt = given.get("prompt")
-    return known_context(words_in(prompt)) if isinstance(prompt, str) else ""
+    tell = partial(_tell, event)
+    return known_context(words_in(prompt), tell) if isinstance(prompt, str) else ""
 
 
 def _agents(transcript: Any) -> list[str]:
@@ -92,15 +96,12 @@ def _agents(transcript: Any) -> list[str]:
     return [name for name in HOOKS if f".{name}" in parts] or list(HOOKS)
 
 
-def _at_the_start(agents: list[str]) -> str:
-    """Nothing was said yet that could be looked for: the notes, and what is known best."""
+def _at_the_start(agents: list[str], tell: Tell) -> str:
     store, most = open_store(), resolve().max_context_items
     notes = notes_in(store)
     read = notes if any(reads_memory(store.places, name) for name in agents) else []
-    others = dict.fromkeys([*notes, *notes_in(open_store(user=True))])
-    shown = first_notes([note for note in others if note not in read], most)
-    told = [*read, *(note.text for note in shown)]
-    return block_of(shown, untold(partial(best_known, both_bases()), told, most))
+    all_notes = list(dict.fromkeys([*notes, *notes_in(open_store(user=True))]))
+    return asked(both_bases(), lambda bases: context_at_start(bases, all_notes, read, most), tell)
 
 
 def _review(given: dict[str, Any]) -> None:

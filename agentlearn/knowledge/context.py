@@ -8,13 +8,20 @@ harmless gets into it; put into a text a second time, it takes its own place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agentlearn.guard import plain
 from agentlearn.knowledge.base import Base
-from agentlearn.knowledge.recall import Found, coverage_of, is_harmless_text, recall
+from agentlearn.knowledge.recall import (
+    Found,
+    best_known,
+    coverage_of,
+    is_harmless_text,
+    recall,
+)
+from agentlearn.knowledge.tools import told
 from agentlearn.knowledge.words import WORD, is_telling, query_words
 from agentlearn.sessions.values import Entry, Message, Result
 
@@ -103,7 +110,7 @@ def _spelled(word: str) -> str:
 
 def context_for(
     words: list[str],
-    bases: list[Base],
+    bases: Sequence[Base],
     notes: Iterable[str],
     floor: float = 0.3,
     most: int = 5,
@@ -113,9 +120,27 @@ def context_for(
     if not query:
         return ""
     shown = relevant_notes(query, notes, floor, most)
-    told = [note.text for note in shown]
-    found = untold(lambda limit: recall(bases, query, limit, floor, enough=ENOUGH), told, most)
+    said = [note.text for note in shown]
+    found = untold(lambda limit: recall(bases, query, limit, floor, enough=ENOUGH), said, most)
     return block_of(shown, found)
+
+
+def context_at_start(
+    bases: Sequence[Base], notes: Iterable[str], read: Iterable[str], most: int = 5
+) -> str:
+    """The block where nothing was said yet that could be looked for: the notes, and what is known
+    best. `read` are notes that whoever gets the block knows already.
+    """
+    read = list(read)
+    shown = first_notes([note for note in notes if note not in read], most)
+    said = [*read, *(note.text for note in shown)]
+    found = untold(lambda limit: best_known(bases, limit), said, most)
+    return block_of(shown, [_with_conflicts(one) for one in found])
+
+
+def _with_conflicts(found: Found) -> Found:
+    others = found.conflicts or tuple(one.object for one in found.base.others(found.item)[:3])
+    return structs.replace(found, conflicts=others)
 
 
 def relevant_notes(query: str, notes: Iterable[str], floor: float, most: int) -> list[Noted]:
@@ -131,7 +156,7 @@ def first_notes(notes: Iterable[str], most: int) -> list[Noted]:
     return [Noted(text, 1.0) for text in notes if is_harmless_text(text)][:most]
 
 
-def untold(ask: Callable[[int], list[Found]], told: Iterable[str], most: int) -> list[Found]:
+def untold(ask: Callable[[int], list[Found]], before: Iterable[str], most: int) -> list[Found]:
     """So many of the best that say something new; `ask` gives as many as there are up to a limit.
 
     A review keeps what it notes as a fact, too: a block shall not say it twice.
@@ -139,7 +164,7 @@ def untold(ask: Callable[[int], list[Found]], told: Iterable[str], most: int) ->
     limit = most
     while True:
         found = ask(limit)
-        said = {_key(text) for text in told}
+        said = {_key(text) for text in before}
         new = []
         for one in found:
             keys = {_key(one.item.text), _key(one.item.object or one.item.text)}
@@ -163,7 +188,7 @@ def block_of(notes: list[Noted], found: list[Found]) -> str:
     lines += [f"- [memory, relevance={note.relevance:.2f}] {_line(note.text)}" for note in notes]
     for one in found:
         head = f"[knowledge/{one.item.kind}, confidence={one.item.confidence:.2f}]"
-        lines.append(f"- {head} {_line(one.item.shown)}")
+        lines.append(f"- {head} {_line(told(one))}")
     return "\n".join([*lines, END]) + "\n"
 
 
