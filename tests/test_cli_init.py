@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -213,8 +214,79 @@ def test_hooks_are_written_and_taken_out_again(project: Path, agent: str, name: 
     before = path.read_text()
     assert "nothing to do" in call("init", "--agent", agent, "--hooks").stderr
     assert path.read_text() == before
+    would = call("init", "--agent", agent, "--hooks", "--remove", "--dry-run").stdout
+    assert (
+        would
+        == f"take the hooks out of {name}: the file has nothing else in it and goes with them\n"
+    )
     call("init", "--agent", agent, "--hooks", "--remove")
-    assert json.loads(path.read_text()) == {}
+    assert not path.exists()
+    assert "none of it is there" in call("init", "--agent", agent, "--hooks", "--remove").stderr
+
+
+def with_command(command: str) -> dict[str, object]:
+    return {"hooks": {"SessionEnd": [{"hooks": [{"type": "command", "command": command}]}]}}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "agentlearn hook session-end && notify",
+        "agentlearn hook session-end; notify",
+        "agentlearn hook session-end --quiet",
+        "cd /tmp && agentlearn hook session-end",
+        "notify;/usr/bin/agentlearn hook session-end",
+        "DEBUG=1 agentlearn hook session-end",
+        "python3 -c 'x' -P -m agentlearn hook session-end",
+    ],
+)
+def test_a_command_that_a_person_made_of_ours_stays_and_is_told(
+    project: Path, command: str
+) -> None:
+    path = project / ".claude" / "settings.json"
+    path.parent.mkdir()
+    text = json.dumps(with_command(command), indent=2) + "\n"
+    path.write_text(text)
+    call("init", "--agent", "claude", "--hooks")
+    assert "SessionEnd" in path.read_text() and path.read_text().count("hook session-end") == 1
+    result = call("init", "--agent", "claude", "--hooks", "--remove")
+    assert path.read_text() == text
+    assert f"note: .claude/settings.json still has {command}: that is not ours" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "agentlearn hook session-end",
+        "/opt/my.tools/bin/agentlearn hook session-end",
+        "/usr/bin/python3.11 -P -m agentlearn hook session-end",
+        "'/my tools/python' -P -m agentlearn hook session-end",
+        shlex.quote("/it's mine/python") + " -P -m agentlearn hook session-end",
+    ],
+)
+def test_what_we_wrote_on_another_machine_is_taken_out(project: Path, command: str) -> None:
+    path = project / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"a": 1, **with_command(command)}))
+    assert call("init", "--agent", "claude", "--hooks", "--remove").stderr == ""
+    assert json.loads(path.read_text()) == {"a": 1}
+
+
+def test_a_file_of_a_persons_stays_although_it_is_empty(project: Path) -> None:
+    path = project / ".codex" / "hooks.json"
+    path.parent.mkdir()
+    path.write_text("{}\n")
+    call("init", "--agent", "codex", "--hooks")
+    call("init", "--agent", "codex", "--hooks", "--remove")
+    assert path.read_text() == "{}\n"
+
+
+def test_a_file_of_ours_stays_once_there_is_something_else_in_it(project: Path) -> None:
+    call("init", "--agent", "codex", "--hooks")
+    path = project / ".codex" / "hooks.json"
+    path.write_text(path.read_text().removesuffix("\n}\n") + ',\n    "a": 1\n}\n')
+    call("init", "--agent", "codex", "--hooks", "--remove")
+    assert json.loads(path.read_text()) == {"a": 1}
 
 
 def test_hooks_do_not_disturb_what_is_there(project: Path) -> None:
@@ -318,4 +390,24 @@ def test_hooks_say_what_they_need(project: Path) -> None:
 def test_hooks_do_not_leave_the_project(project: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (project / ".gemini").symlink_to(tmp_path / "elsewhere")
-    assert "leads out" in call("init", "--agent", "gemini", "--hooks", code=2).stderr
+    said = call("init", "--agent", "gemini", "--hooks", code=2).stderr
+    assert "leads out of the project: it is not touched\n" in said
+    hint = said.splitlines()[1]
+    assert hint.startswith('hint: put this under "hooks" in it yourself: {')
+    assert list(json.loads(hint[hint.index("{") :])) == [
+        "SessionStart",
+        "BeforeAgent",
+        "SessionEnd",
+    ]
+    said = call("init", "--agent", "gemini", "--hooks", "--remove", code=2).stderr
+    assert "hint: take the commands with agentlearn hook out of it yourself\n" in said
+
+
+def test_a_link_out_of_the_project_is_told_with_the_line_that_it_lacks(
+    project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "RULES.md").write_text("# Rules\n")
+    (project / "AGENTS.md").symlink_to(tmp_path / "RULES.md")
+    (project / "CLAUDE.md").write_text("@AGENTS.md\n")
+    said = call("init", "--agent", "claude", code=2).stderr
+    assert f"add this line to it yourself: {line_for('AGENTS.md')}\n" in said

@@ -19,7 +19,7 @@ from agentlearn.cli.stores import User, open_store
 from agentlearn.errors import BadInput
 from agentlearn.guard import one_line
 from agentlearn.store.agents import AGENTS
-from agentlearn.store.hooks import HOOKS, plan_hooks, program
+from agentlearn.store.hooks import HOOKS, calls_left, plan_hooks, program
 from agentlearn.store.setup import Step, plan_setup, set_up
 
 FORMATS = ("text", "json")
@@ -75,6 +75,7 @@ def main(
 
     steps = plan() if dry_run else set_up(store, plan)
     _hint(agents, hooks and not remove)
+    _tell_of_calls(steps)
     if chosen == "json":
         write_json([_as_dict(step, dry_run) for step in steps])
         return
@@ -99,6 +100,14 @@ def _hint(agents: list[str], hooks: bool) -> None:
             print(f"hint: {hint}", file=sys.stderr)
 
 
+def _tell_of_calls(steps: list[Step]) -> None:
+    """What calls agentlearn after its hooks were taken out."""
+    for step in steps:
+        for command in calls_left(step.text) if step.action == "unhook" else []:
+            said = f"{step.path} still has {command}: that is not ours as it stands, and stays"
+            print(one_line(f"note: {said}", 500), file=sys.stderr)
+
+
 def _checked(names: list[str], user: bool) -> list[str]:
     for name in names:
         if name not in AGENTS:
@@ -116,6 +125,8 @@ def _checked(names: list[str], user: bool) -> list[str]:
 def _told(step: Step) -> str:
     if step.action == "link":
         return f"{step.path} -> {step.text}"
+    if step.removes_file:
+        return f"{step.path}: the file has nothing else in it and goes with them"
     return f"{step.path}: {step.line}" if step.action == "add" else step.path
 
 

@@ -2,7 +2,7 @@
 
 The settings are JSON that a person may have written. What is not ours keeps its place, its value
 and its look; a file that is no JSON, or has something else where hooks belong, is told and not
-touched.
+touched. Taken out are commands that are ours to the letter: what a person made of one is not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,16 @@ from agentlearn.store.places import Places
 from agentlearn.store.setup import Step, inside_project
 
 NOTHING = "{\n}\n"
-OURS = re.compile(r"\bagentlearn\b.* hook (?:session-start|user-prompt|session-end)\b")
+MADE = Style("    ", "\n")
+"""How a file of ours looks. What was an empty object of a person's has two spaces, so that the one
+is known from the other when the hooks are all that is in it."""
+MOMENT = r" hook (?:session-start|user-prompt|session-end)"
+CALLS = re.compile(rf"\bagentlearn\b.*{MOMENT}\b")
+PLAIN_PATH = r"[\w./+@~-]"
+OURS = re.compile(
+    rf"(?:(?:{PLAIN_PATH}*/)?agentlearn|(?:{PLAIN_PATH}|'[^']*'|\"'\")+ -P -m agentlearn){MOMENT}"
+)
+"""As `program` has it, here or on another machine, and nothing before or after."""
 
 
 class Hooks(Struct, frozen=True):
@@ -75,12 +84,33 @@ def plan_hooks(places: Places, names: list[str], remove: bool) -> list[Step]:
         if name not in HOOKS:
             raise BadInput(f"--hooks are for {', '.join(HOOKS)}, not for {name}")
         hooks = HOOKS[name]
-        path = inside_project(places, hooks.file, "")
+        path = _inside_project(places, hooks, remove)
         before = files.read_text(Folder(places.home), path)
         after = without_hooks(before, path) if remove else with_hooks(before, path, hooks.events)
         done = after == before
+        if remove and not done and _is_all_ours(before or "", after or ""):
+            after = None
         steps.append(Step("unhook" if remove else "hook", path, after or "", is_done=done))
     return steps
+
+
+def _inside_project(places: Places, hooks: Hooks, remove: bool) -> str:
+    try:
+        return inside_project(places, hooks.file, "")
+    except BadInput as error:
+        ours = {event: [_group(*given)] for event, given in hooks.events.items()}
+        raise BadInput(
+            error.message,
+            "take the commands with agentlearn hook out of it yourself"
+            if remove
+            else f'put this under "hooks" in it yourself: {json.dumps(ours)}',
+        ) from None
+
+
+def _is_all_ours(before: str, after: str) -> bool:
+    """Whether a file was made for the hooks and holds nothing without them."""
+    is_made = before.startswith(f'{{{MADE.newline}{MADE.indent}"hooks": ')
+    return is_made and not json.loads(after)
 
 
 def program() -> str:
@@ -100,17 +130,32 @@ def with_hooks(text: str | None, name: str, events: dict[str, tuple[str, int]]) 
         groups = (known or {}).get(event, [])
         if not isinstance(groups, list):
             raise BadInput(f"{name} has no list under hooks.{event}: it is not touched")
-        if not any(_is_ours(group) for group in groups):
-            command = f"{program()} hook {moment}"
-            ours = {"type": "command", "command": command, "timeout": timeout}
-            changed[event] = [*groups, {"hooks": [ours]}]
+        if not any(CALLS.search(command) for group in groups for command in _commands(group)):
+            changed[event] = [*groups, _group(moment, timeout)]
     whole = text if text and text.strip() else NOTHING
     if not changed:
         return whole
-    style = style_of(whole)
+    style = MADE if text is None else style_of(whole)
     if known is None:
         return set_member(whole, "hooks", changed, style, 1)
     return _with_inner(whole, lambda inner: _set_all(inner, changed, style))
+
+
+def _group(moment: str, timeout: int) -> dict[str, Any]:
+    command = f"{program()} hook {moment}"
+    return {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
+
+
+def calls_left(text: str) -> list[str]:
+    """Commands in settings that call us, but are a person's own."""
+    hooks = _hooks(text, "")
+    return [
+        command
+        for groups in (hooks or {}).values()
+        for group in (groups if isinstance(groups, list) else [])
+        for command in _commands(group)
+        if CALLS.search(command) and not OURS.fullmatch(command)
+    ]
 
 
 def without_hooks(text: str | None, name: str) -> str | None:
@@ -167,23 +212,27 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _commands(group: Any) -> list[Any]:
+def _entries(group: Any) -> list[Any]:
     inner = group.get("hooks") if isinstance(group, dict) else None
     return inner if isinstance(inner, list) else []
 
 
-def _is_our_command(hook: Any) -> bool:
-    command = hook.get("command") if isinstance(hook, dict) else None
-    return isinstance(command, str) and OURS.search(command) is not None
+def _command(entry: Any) -> str:
+    command = entry.get("command") if isinstance(entry, dict) else None
+    return command if isinstance(command, str) else ""
+
+
+def _commands(group: Any) -> list[str]:
+    return list(map(_command, _entries(group)))
 
 
 def _is_ours(group: Any) -> bool:
-    return any(map(_is_our_command, _commands(group)))
+    return any(map(OURS.fullmatch, _commands(group)))
 
 
 def _without_ours(group: Any) -> Any:
     """A group without our commands; nothing if it had no others."""
     if not _is_ours(group):
         return group
-    others = [hook for hook in _commands(group) if not _is_our_command(hook)]
+    others = [entry for entry in _entries(group) if not OURS.fullmatch(_command(entry))]
     return {**group, "hooks": others} if others else None

@@ -35,6 +35,11 @@ class Step(Struct, frozen=True):
     """The line that is added."""
     is_done: bool = False
 
+    @property
+    def removes_file(self) -> bool:
+        """Of a file that held nothing but our hooks nothing is left."""
+        return self.action == "unhook" and not self.text
+
 
 def set_up(store: Store, plan: Callable[[], list[Step]]) -> list[Step]:
     """Do what has to be done; nothing at all if a part of it cannot be."""
@@ -49,6 +54,8 @@ def set_up(store: Store, plan: Callable[[], list[Step]]) -> list[Step]:
                 files.make_folder(places.folder(places.skills))
             elif step.action == "link":
                 files.make_link(home, step.path, step.text)
+            elif step.removes_file:
+                files.remove_file(home, step.path)
             else:
                 files.write_text(home, step.path, step.text, MARK)
     return steps
@@ -139,7 +146,8 @@ def reads_memory(places: Places, name: str) -> bool:
 
 
 def _names_memory(places: Places, name: str) -> bool:
-    return MEMORY in (files.read_text(Folder(places.home), inside_project(places, name, "")) or "")
+    path = inside_project(places, name, line_for(name))
+    return MEMORY in (files.read_text(Folder(places.home), path) or "")
 
 
 def _is_there(path: Path) -> bool:
