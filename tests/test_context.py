@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from agentlearn.cli import hook_review
 from agentlearn.knowledge.context import (
     BEGIN,
     END,
@@ -425,3 +426,18 @@ def test_a_hook_makes_no_store_where_there_is_none(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     hook("session-end", {"cwd": str(tmp_path)})
     assert not (tmp_path / ".agentlearn").exists()
+
+
+def test_the_end_of_a_session_makes_a_store_only_for_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "no project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    quiet = session(tmp_path / "quiet.jsonl", ("user", "hello"))
+    for nothing in (quiet, tmp_path / "nowhere.jsonl"):
+        hook_review.main([str(nothing), "--reviewer", "rules"])
+        assert list(folder.iterdir()) == []
+    loud = lines_file(tmp_path / "s1.jsonl", session_lines())
+    hook_review.main([str(loud), "--reviewer", "rules"])
+    assert "1 change made" in log_of(folder)
