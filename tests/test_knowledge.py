@@ -799,3 +799,13 @@ def test_of_a_damaged_base_what_can_be_read_is_exported(project: Path):
 
 def test_no_number_is_no_floor(project: Path):
     assert "0 to 1" in call("recall", "x", "--min-relevance", "nan", code=2).stderr
+
+
+def test_what_one_base_knows_is_told_where_the_other_cannot_be_read(project: Path):
+    call("remember", "editor", "prefers", "vim", "--user")
+    own = project / ".agentlearn"
+    own.mkdir(exist_ok=True)
+    (own / "knowledge.db").write_bytes(b"no database" * 1000)
+    result = call("recall", "editor", code=1)
+    assert "editor prefers vim" in result.stdout
+    assert "is damaged" in result.stderr

@@ -202,3 +202,12 @@ def test_what_could_not_be_kept_comes_with_the_next_change(project: Project) -> 
     review(project.path, "--reviewer", "rules", "--force")
     assert f"project learned {WISH}" in known("unit tests database")
     assert not (own / "to-learn").exists()
+
+
+def test_a_note_deleted_by_hand_does_not_come_back_at_the_next_start(project: Project) -> None:
+    by_model(project, note_call())
+    memory = project.folder / ".agentlearn" / "memory" / "MEMORY.md"
+    memory.write_text("# Memory: this project\n")
+    result = call("hook", "session-start", stdin="{}")
+    assert WISH not in result.stdout
+    assert known("unit tests database") == []

@@ -14,10 +14,10 @@ import typer
 from agentlearn.cli import options
 from agentlearn.cli.bases import as_dict, both_bases, scope_of
 from agentlearn.cli.output import choose_format, write_json
-from agentlearn.errors import BadInput
+from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.guard import plain
 from agentlearn.knowledge.recall import Found, conventions, recall
-from agentlearn.knowledge.tools import NOTHING_FOUND, answer_line
+from agentlearn.knowledge.tools import NOTHING_FOUND, answer_line, asked
 from agentlearn.knowledge.values import KINDS, Item
 
 FORMATS = ("text", "json")
@@ -77,15 +77,22 @@ def main(
     if not query:
         raise BadInput("there is nothing to look for", "agentlearn recall QUERY")
     scope = None if directory is None else scope_of(directory)
-    answers = recall(bases, query, limit, min_relevance, kind, scope)
+    troubles: list[AgentlearnError] = []
+    answers = asked(
+        bases,
+        lambda some: recall(some, query, limit, min_relevance, kind, scope),
+        troubles.append,
+    )
     for base in bases:
         base.used([one.item for one in answers if one.base is base])
     if chosen == "json":
         write_json([_as_dict(one) for one in answers])
-        return
-    for one in answers:
-        print(answer_line(one))
-    if not answers:
+    else:
+        for one in answers:
+            print(answer_line(one))
+    if troubles:  # what the other base knows is told; that one could not be read is no success
+        raise troubles[0]
+    if not answers and chosen == "text":
         print(NOTHING_FOUND)
 
 

@@ -28,8 +28,10 @@ def note(places: Places, what: str, said: str) -> None:
     if not places.own.is_dir():
         return
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    text = f"{at} {what}\n{said.rstrip()[-MOST_SAID:]}".rstrip()
-    data = redact(plain(text)).encode("utf-8", "backslashreplace") + b"\n"
+    # Redacted before it is cut: half a secret is not known for one.
+    end = redact(plain(said[-16 * MOST_SAID :])).rstrip()[-MOST_SAID:]
+    text = f"{at} {redact(plain(what))}\n{end}".rstrip()
+    data = text.encode("utf-8", "backslashreplace") + b"\n"
     try:
         if not files.exists(own, ".gitignore"):
             files.write_text(own, ".gitignore", IGNORED, "hook")
