@@ -219,6 +219,45 @@ def test_ctrl_c_in_the_middle_of_four_questions_leaves_nothing_behind(session: P
     )  # fmt: skip
 
 
+def test_a_process_that_is_asked_to_end_says_so(session: Path) -> None:
+    def wait(handler: Handler) -> None:
+        handler.server.over.wait(30)
+
+    with model_server(wait) as server:
+        command = [sys.executable, "-m", "agentlearn", "distill", str(session)]
+        process = subprocess.Popen(
+            [*command, "--root-model", "m"],
+            env=environment(server.url),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        until = time.monotonic() + 60
+        while not server.chats and time.monotonic() < until:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert process.returncode == 143
+    last = events_of(session)[-1]
+    assert (last["outcome"], last["reason"]) == ("aborted", "interrupted")
+
+
+def test_what_cannot_be_explored_has_its_record(session: Path) -> None:
+    empty = lines_file(session.parent / "empty.jsonl", long_lines()[:1])
+    call("distill", empty, "--root-model", script(session, ANSWER), code=2)
+    last = events_of(session)[-1]
+    assert (last["type"], last["outcome"], last["reason"]) == ("completion", "failed", "input")
+
+
+def test_events_that_nobody_reads_end_no_run(session: Path) -> None:
+    model = script(session, step(use("answer", **FINAL)))
+    for target in ("/nowhere/x.jsonl", str(session.parent)):
+        result = call("distill", session, "--root-model", model, "--events", target, code=2)
+        assert "events cannot be written" in result.stderr
+    result = call("distill", session, "--root-model", model, "--events", "/dev/full")
+    assert "Amounts are in cents" in result.stdout and "warning: events" in result.stderr
+
+
 # Review
 
 

@@ -17,6 +17,7 @@ from agentlearn.store.files import Folder
 
 VERSION = 1
 MOST_BYTES = 1024 * 1024
+MOST_FILES, PRUNED_EVERY = 5000, 100
 
 
 class Kept(Struct, frozen=True):
@@ -48,5 +49,14 @@ class Cache:
             return
         try:
             files.write_text(self.folder, f"{self.name}/{key}.json", text, secrets.token_hex(4))
-        except AgentlearnError:
+            if secrets.randbelow(PRUNED_EVERY) == 0:
+                self._prune()
+        except (AgentlearnError, OSError):
             return
+
+    def _prune(self) -> None:
+        """Without the oldest, where there are too many."""
+        folder = self.folder.path / self.name
+        kept = sorted(folder.glob("*.json"), key=lambda path: path.lstat().st_mtime)
+        for path in kept[:-MOST_FILES]:
+            files.remove_file(self.folder, f"{self.name}/{path.name}")

@@ -24,6 +24,7 @@ class Ran(NamedTuple):
     """A command that was run."""
 
     command: Command
+    """Without what its output went through."""
     failed: bool
     passed: bool
     turn: int
@@ -38,7 +39,8 @@ class Fix(NamedTuple):
     @property
     def is_another_command(self) -> bool:
         """Else it is the same, and something else was changed."""
-        return _without_pipe(self.failed) != _without_pipe(self.worked)
+        failed, worked = self.failed.command.text, self.worked.command.text
+        return failed.split() != worked.split()
 
     def __str__(self) -> str:
         failed, worked = redact(self.failed.command.text), redact(self.worked.command.text)
@@ -72,7 +74,8 @@ def _runs(turns: list[Turn], patterns: Patterns) -> Iterator[Ran]:
             failed = judged in ("failed_call", "tests_failed")
             # Of a pipe the exit code is that of its end, which proves nothing.
             passed = judged == "tests_passed" or not (failed or PIPED.search(command))
-            yield Ran(Command(command), failed, passed, number, call.line, result.line)
+            bare = Command(PIPED.sub("", command))
+            yield Ran(bare, failed, passed, number, call.line, result.line)
 
 
 def _remedy(failed: Ran, later: list[Ran]) -> Ran | None:
@@ -84,10 +87,6 @@ def _remedy(failed: Ran, later: list[Ran]) -> Ran | None:
     ]
     alike = [(much, other) for much, other in near if much]
     return max(alike, key=lambda pair: pair[0])[1] if alike else None
-
-
-def _without_pipe(run: Ran) -> str:
-    return " ".join(PIPED.sub("", run.command.text).split())
 
 
 def _from_where_they_differ(one: str, other: str) -> tuple[str, str]:

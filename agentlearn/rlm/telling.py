@@ -19,12 +19,35 @@ NAME = re.compile(r"[^\W_][\w.+-]{2,}[^\W_]|\d+\.\d+|[\u4e00-\u9fff]{2}")
 class Sign(NamedTuple):
     points: float
     words: re.Pattern[str]
+    unless: re.Pattern[str] | None = None
+    """What makes it mean nothing."""
+
+    def weighs(self, text: str) -> float:
+        if self.unless is not None and self.unless.search(text):
+            return 0.0
+        return self.points if self.words.search(text) else 0.0
 
 
-def _sign(points: float, *words: str) -> Sign:
-    return Sign(points, re.compile("|".join(words), re.IGNORECASE))
+def _sign(points: float, *words: str, unless: re.Pattern[str] | None = None) -> Sign:
+    return Sign(points, re.compile("|".join(words), re.IGNORECASE), unless)
 
 
+ALL_THE_SAME = re.compile(
+    r"\b(?:but|though|however|for the future|from now on|aber|pero|mais|mas|allerdings)\b|但|けど"
+    r"|[.!] .*\b(?:always|never|from)\b",
+    re.IGNORECASE,
+)
+"""After thanks or a yes: here comes the correction."""
+IN_QUESTIONS = re.compile(
+    r"\b(?:can|could) we (?:please )?(?:not|do this with|use|keep|stick|have|drop|go)\b"
+    r"|\b(?:can|could|would) you (?:please )?(?:keep|leave|stick|stop|mind|avoid|undo|revert)\b"
+    r"|\breally (?:need|necessary|have to)|\bwhy (?:did|are|would) you\b|\bwho (?:asked|told) you\b"
+    r"|\bdid you (?:see|read|look)\b|\bfrom now on\b|\bpermanent"
+    r"|\b(?:don'?t|isn'?t|aren'?t) (?:we|that|those)\b"
+    r"|\brid of\b",
+    re.IGNORECASE,
+)
+"""An order that is put as a question."""
 FOR = (
     _sign(  # refuses
         1.0,
@@ -100,7 +123,7 @@ FOR = (
     ),
 )
 AGAINST = (
-    _sign(-3.0, r"\?\s*$|？\s*$|か。?\s*$"),
+    _sign(-3.0, r"\?\s*$|？\s*$|か。?\s*$", unless=IN_QUESTIONS),
     _sign(
         -1.5,
         r"^(?:so |and |but |actually,? )?(?:what|why|how"
@@ -108,6 +131,7 @@ AGAINST = (
         r"should|any|warum|wie|was|wo|wann|por qué|qué"
         r"|cómo|pourquoi|comment|est-ce|will|would it)\b",
         r"\?",
+        unless=IN_QUESTIONS,
     ),
     _sign(  # is content, or goes on
         -3.0,
@@ -121,6 +145,7 @@ AGAINST = (
         r"\bgo (?:on|ahead)\b|\bmerge when\b|\bworks (?:fine"
         r"|now|well)\b|\bnothing else\b|\bthat'?s all\b",
         r"\bmy mistake\b|\byou were right\b|:\)|;\)|haha|☕|🎉|👍|\ba pleasure\b|\bFeierabend\b",
+        unless=ALL_THE_SAME,
     ),
     _sign(  # a step of the task at hand
         -1.5,
@@ -173,35 +198,13 @@ PASTED = re.compile(
     r"|\b\d{2}:\d{2}:\d{2}\b|\b(?:WARN|ERROR|INFO)\b|: \"[A-Z]",
     re.MULTILINE,
 )
-ALL_THE_SAME = re.compile(
-    r"\b(?:but|though|however|for the future|from now on|aber|pero|mais|mas|allerdings)\b|但|けど"
-    r"|[.!] .*\b(?:always|never|from)\b",
-    re.IGNORECASE,
-)
-"""After thanks or a yes: here comes the correction."""
-IN_QUESTIONS = re.compile(
-    r"\b(?:can|could) we (?:please )?(?:not|do this with|use|keep|stick|have|drop|go)\b"
-    r"|\b(?:can|could|would) you (?:please )?(?:keep|leave|stick|stop|mind|avoid|undo|revert)\b"
-    r"|\breally (?:need|necessary|have to)|\bwhy (?:did|are|would) you\b|\bwho (?:asked|told) you\b"
-    r"|\bdid you (?:see|read|look)\b|\bfrom now on\b|\bpermanent"
-    r"|\b(?:don'?t|isn'?t|aren'?t) (?:we|that|those)\b"
-    r"|\brid of\b",
-    re.IGNORECASE,
-)
-"""An order that is put as a question."""
 
 
 def how_telling(text: str, after_action: bool) -> float:
     """The weight of what a person said; `after_action`: the agent had done something before."""
     text = text[:LONGEST].replace("’", "'").strip()
     weight = BASE + (0.5 if after_action else 0.0)
-    weight += sum(sign.points for sign in FOR if sign.words.search(text))
-    is_order = IN_QUESTIONS.search(text) is not None
-    is_but = ALL_THE_SAME.search(text) is not None
-    for number, sign in enumerate(AGAINST):
-        is_forgiven = (number < 2 and is_order) or (number == 2 and is_but)
-        if not is_forgiven and sign.words.search(text):
-            weight += sign.points
+    weight += sum(sign.weighs(text) for sign in (*FOR, *AGAINST))
     pasted = len(PASTED.findall(text))
     if pasted:
         weight -= 2.5 if pasted == 1 and text.count("\n") < 6 else 4.0
