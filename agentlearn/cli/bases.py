@@ -92,6 +92,13 @@ def scope_of(directory: str | None) -> str:
     return path.relative_to(project).as_posix()
 
 
+def is_outside(directory: str) -> bool:
+    """Whether a folder is no part of the project."""
+    project = Path(os.path.realpath(find_project()))
+    path = Path(os.path.realpath(Path.cwd() / Path(directory).expanduser()))
+    return not path.is_relative_to(project)
+
+
 def as_dict(item: Item) -> dict[str, Any]:
     import msgspec
 

@@ -56,10 +56,11 @@ def by_evidence(loader: Loader, max_chars: int, emit: Emit) -> Distilled:
         sessions = list(loader.sessions())
         found = answer_by_evidence(sessions, max_chars)
     if found.left_out:
-        said = f"{found.left_out} things that weigh less are left out (--max-chars)"
+        things = "1 thing is" if found.left_out == 1 else f"{found.left_out} things are"
+        said = f"{things} left out, those that weigh least (--max-chars)"
         print(f"note: {said}", file=sys.stderr)
     elif not found.text and sessions:
-        print("note: nothing in it speaks for anything", file=sys.stderr)
+        print("note: nothing was said, rejected, judged or solved in it", file=sys.stderr)
     size = sum(len(entry.packed) for session in sessions for entry in session.entries)
     completion = Completion(
         trace_id=trace_id,

@@ -12,7 +12,7 @@ import typer
 
 from agentlearn.cli import options
 from agentlearn.cli.bases import known_context
-from agentlearn.cli.load import Loader
+from agentlearn.cli.load import Loader, piped_in
 from agentlearn.cli.output import choose_format, write_bytes, write_json
 from agentlearn.knowledge.context import search_words
 
@@ -31,7 +31,7 @@ def main(
     json: options.Json = False,
 ) -> None:
     chosen = choose_format(format, json, FORMATS)
-    loader = Loader([session] if session else None, latest or session is None)
+    loader = Loader([session] if session else None, latest or not (session or piped_in()))
     words: list[str] = []
     for found in loader.sessions():
         words = search_words(found.entries)  # of several, the last

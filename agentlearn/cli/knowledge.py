@@ -44,6 +44,8 @@ def main(
     json: options.Json = False,
 ) -> None:
     chosen = choose_format(format, json, FORMATS)
+    if action not in ACTIONS:
+        raise BadInput(f"{action[:40]!r} is none of {', '.join(ACTIONS)}")
     if file is not None and action != "import":
         raise BadInput(f"{action} takes no file", "agentlearn knowledge export > FILE")
     if action == "list":
@@ -52,10 +54,8 @@ def main(
         _export(user)
     elif action == "import":
         _import(file, user, chosen)
-    elif action == "prune":
-        _prune(user, dry_run, chosen)
     else:
-        raise BadInput(f"{action[:40]!r} is none of {', '.join(ACTIONS)}")
+        _prune(user, dry_run, chosen)
 
 
 def _list(user: bool, chosen: str) -> None:

@@ -1,6 +1,6 @@
 """A Model Context Protocol server over stdio: recall and store knowledge, read skills and memory.
 
-For any agent that speaks MCP; needs the extra agentlearn[mcp]. It serves the project of the folder
+For any agent that speaks MCP; needs the extra mcp. It serves the project of the folder
 it is started in, and ends when its client closes stdin or goes away: every request that was read
 whole is answered first.
 """
@@ -22,7 +22,8 @@ def main() -> None:
         if (error.name or "").split(".")[0] not in ("mcp", "mcp_types", "anyio"):
             raise
         raise AgentlearnError(
-            "agentlearn mcp needs the package mcp", "pip install 'agentlearn[mcp]'"
+            "agentlearn mcp needs the package mcp",
+            "in the folder of agentlearn: pip install '.[mcp]'",
         ) from None
     if sys.stdin is None:
         raise BadInput("stdin is closed: there is nobody to serve")

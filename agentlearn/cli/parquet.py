@@ -20,7 +20,7 @@ def write_parquet(
         import pyarrow as pa  # type: ignore[import-untyped]
         import pyarrow.parquet as pq  # type: ignore[import-untyped]
     except ImportError:
-        hint = "pip install 'agentlearn[parquet]'"
+        hint = "in the folder of agentlearn: pip install '.[parquet]'"
         raise AgentlearnError("writing Parquet needs the package pyarrow", hint) from None
     schema = pa.schema(
         [

@@ -16,7 +16,14 @@ import typer
 from msgspec import structs
 
 from agentlearn.cli import options
-from agentlearn.cli.bases import as_dict, base_to_write, project_base, scope_of, user_base
+from agentlearn.cli.bases import (
+    as_dict,
+    base_to_write,
+    is_outside,
+    project_base,
+    scope_of,
+    user_base,
+)
 from agentlearn.cli.load import piped_in
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User
@@ -79,6 +86,9 @@ def main(
     json: options.Json = False,
 ) -> None:
     chosen = choose_format(format, json, FORMATS)
+    if directory is not None and not scope_of(directory) and is_outside(directory):
+        said = f"{plain(directory)} is outside of the project: it holds for all of the project"
+        print(f"note: {said}", file=sys.stderr)
     items = _given(words or [], confidence, scope_of(directory), procedure_file, pattern_file)
     if verified:
         items = [structs.replace(item, verified=True) for item in items]
@@ -91,7 +101,7 @@ def main(
         print(_told(one))
         for other in _conflicts(one, user):
             said = f"note: conflicts with {other.shown} (id: {other.id}): both are kept"
-            print(plain(said), file=sys.stderr)
+            print(plain(f"{said}; if it is wrong: agentlearn forget {other.id}"), file=sys.stderr)
 
 
 def _given(

@@ -139,7 +139,7 @@ def context_at_start(
 
 
 def _with_conflicts(found: Found) -> Found:
-    others = found.conflicts or tuple(one.object for one in found.base.others(found.item)[:3])
+    others = found.conflicts or tuple(one.claim for one in found.base.others(found.item)[:3])
     return structs.replace(found, conflicts=others)
 
 

@@ -33,6 +33,7 @@ too much."""
 ID_CHARS = 13
 CALL_CHARS = 60
 VERDICT, REJECTED, UNDONE, FIXED, STOPPED, EDITED, MENDED = 10.0, 9.0, 8.0, 7.0, 5.0, 4.0, 1.0
+BY_AN_AGENT = 2.0
 REASON = re.compile(r"(?:the )?user said:|\breason:", re.IGNORECASE)
 SAID_BY_THE_PROGRAM = re.compile(r"\s*The user (?:wants to clarify|doesn't want|did not answer)")
 SIGNALS = {
@@ -188,3 +189,6 @@ def _words(session: Session, scored: Scored) -> Iterator[Shown]:
             what = "asked" if is_first else "said"
             yield Shown(weight, ((entry.line, entry.line),), what, f"“{entry.text.strip()}”")
             is_first = acted = False
+    if is_first and session.goal and session.entries:  # nobody spoke: another agent asked
+        line = session.entries[0].line
+        yield Shown(BY_AN_AGENT, ((line, line),), "asked", f"“{session.goal.strip()}”")

@@ -15,9 +15,12 @@ from agentlearn.sessions.turns import Turn
 
 NEAR_TURNS = 40
 COMMAND_CHARS = 100
+STILL_RUNNING = re.compile(r"Script running with cell ID|Process running with session ID")
+"""How Codex says that a command has not ended yet."""
 WRITES_TEXT = re.compile(r"<<|\*\*\* Begin Patch")
 """Most of such a command is a file's text, which is like every other version of it."""
-PIPED = re.compile(r"\s*(?:2>&1\s*)?\|(?!\|).*\Z", re.DOTALL)
+PIPED = re.compile(r"\s+(?:2>&1\s*)?\|(?!\|)\s.*\Z|\s+2>&1\s*\Z", re.DOTALL)
+"""With spaces around it: one inside of quotes is part of a pattern."""
 
 
 class Ran(NamedTuple):
@@ -64,16 +67,22 @@ def fixes(turns: list[Turn], patterns: Patterns) -> Iterator[Fix]:
 
 
 def _runs(turns: list[Turn], patterns: Patterns) -> Iterator[Ran]:
+    goes_on = {turn.call.continues for turn in turns if turn.call is not None}
     for number, turn in enumerate(turns):
         call, result = turn.call, turn.result
-        if call is None or result is None or result.status in ("rejected", "interrupted"):
+        if call is None or result is None or call.id in goes_on:
+            continue
+        if result.status in ("rejected", "interrupted"):
             continue
         command = patterns.command_of(call)
         if command and not WRITES_TEXT.search(command):
             judged = patterns.judge_call(call, result)
             failed = judged in ("failed_call", "tests_failed")
             # Of a pipe the exit code is that of its end, which proves nothing.
-            passed = judged == "tests_passed" or not (failed or PIPED.search(command))
+            is_piped = re.search(r"\s\|(?!\|)\s", command) is not None
+            passed = judged == "tests_passed" or not (failed or is_piped)
+            if STILL_RUNNING.search(result.text[:200]):
+                passed = False
             bare = Command(PIPED.sub("", command))
             yield Ran(bare, failed, passed, number, call.line, result.line)
 
