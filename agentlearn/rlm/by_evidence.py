@@ -32,6 +32,8 @@ WIDTHS = ((600, 600), (300, 200), (160, 90))
 too much."""
 ID_CHARS = 13
 CALL_CHARS = 60
+FIX_CHARS = 320
+"""Its parts are short already."""
 VERDICT, REJECTED, UNDONE, FIXED, STOPPED, EDITED, MENDED = 10.0, 9.0, 8.0, 7.0, 5.0, 4.0, 1.0
 BY_AN_AGENT = 2.0
 REASON = re.compile(r"(?:the )?user said:|\breason:", re.IGNORECASE)
@@ -114,7 +116,8 @@ def _order(told: Told) -> tuple[int, tuple[Span, ...]]:
 
 def _line(told: Told, name: str, much: int, little: int) -> str:
     shown = told.shown
-    text = one_line(redact(shown.text), little if shown.weight < STOPPED else much)
+    width = little if shown.weight < STOPPED and shown.what != "fixed" else much
+    text = one_line(redact(shown.text), max(width, FIX_CHARS) if shown.what == "fixed" else width)
     end = "”" if text.count("“") > text.count("”") else ""  # a quotation that was cut off
     where = ", ".join(place.named(name) for place in told.places) or "from beside the transcript"
     return f"- {shown.what}: {text}{end} ({where})"

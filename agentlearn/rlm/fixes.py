@@ -10,11 +10,12 @@ from typing import NamedTuple
 from agentlearn.guard import one_line
 from agentlearn.guard.secrets import redact
 from agentlearn.rewards.patterns import Patterns
+from agentlearn.rlm.pages import error_line
 from agentlearn.rlm.variants import Command, likeness
 from agentlearn.sessions.turns import Turn
 
 NEAR_TURNS = 40
-COMMAND_CHARS = 100
+COMMAND_CHARS, ERROR_CHARS = 100, 80
 STILL_RUNNING = re.compile(r"Script running with cell ID|Process running with session ID")
 """How Codex says that a command has not ended yet."""
 WRITES_TEXT = re.compile(r"<<|\*\*\* Begin Patch")
@@ -33,6 +34,7 @@ class Ran(NamedTuple):
     turn: int
     start: int
     end: int
+    error: str = ""
 
 
 class Fix(NamedTuple):
@@ -47,10 +49,12 @@ class Fix(NamedTuple):
 
     def __str__(self) -> str:
         failed, worked = redact(self.failed.command.text), redact(self.worked.command.text)
+        error = one_line(redact(self.failed.error), ERROR_CHARS)
+        why = f" with “{error}”" if error else ""
         if not self.is_another_command:
-            return f"`{one_line(failed, COMMAND_CHARS)}` failed, until something was changed"
+            return f"`{one_line(failed, COMMAND_CHARS)}` failed{why}, until something was changed"
         failed, worked = _from_where_they_differ(failed, worked)
-        return f"`{failed}` failed; `{worked}` worked"
+        return f"`{failed}` failed{why}; `{worked}` worked"
 
 
 def fixes(turns: list[Turn], patterns: Patterns) -> Iterator[Fix]:
@@ -84,7 +88,8 @@ def _runs(turns: list[Turn], patterns: Patterns) -> Iterator[Ran]:
             if STILL_RUNNING.search(result.text[:200]):
                 passed = False
             bare = Command(PIPED.sub("", command))
-            yield Ran(bare, failed, passed, number, call.line, result.line)
+            error = error_line(result.text) if failed else ""
+            yield Ran(bare, failed, passed, number, call.line, result.line, error)
 
 
 def _remedy(failed: Ran, later: list[Ran]) -> Ran | None:

@@ -216,9 +216,13 @@ def _landmark(entry: Entry, failed: set[int], tools: dict[int, str]) -> Landmark
 
 
 def _error(entry: Result) -> str:
-    """The line of an output that says what went wrong, else its beginning."""
-    found = ERROR_LINE.search(entry.text[:20_000])
-    return found[0].strip()[:HEAD_CHARS] if found else _head(entry)
+    return (error_line(entry.text) or _head(entry))[:HEAD_CHARS]
+
+
+def error_line(output: str) -> str:
+    """The line of an output that says what went wrong; empty if none does."""
+    found = ERROR_LINE.search(output[:20_000])
+    return found[0].strip() if found else ""
 
 
 def _head(entry: Entry) -> str:
