@@ -22,6 +22,8 @@ Keep = Literal["tail", "ends", "evidence"]
 TRUNCATED = "…(transcript truncated)…"
 INDENT = "  "
 NAMED = 1000.0
+MOST_OF_ONE = 4
+"""One block that was named takes a quarter of the budget at most."""
 SHORTEST_GOAL = 32
 """Less of a goal is not worth its place."""
 CONTINUED = re.compile(r"\n(?=[^\n])")
@@ -255,6 +257,9 @@ def _evidence(painter: Painter, blocks: list[Block], budget: int) -> str:
         whole = painter.join([TRUNCATED, *texts])
         if len(whole) <= budget:
             return whole
+    for index, block in enumerate(blocks):
+        if block.weight >= NAMED:  # what was asked for is shown, if need be without its middle
+            texts[index] = _without_middle(texts[index], budget // MOST_OF_ONE)
     chosen: set[int] = set()
     gap = len(_gap(len(blocks))) + 1
     room = budget - len(TRUNCATED) - 1 - gap
@@ -277,6 +282,14 @@ def _evidence(painter: Painter, blocks: list[Block], budget: int) -> str:
     if left_out:
         parts.append(_gap(left_out))
     return _cut_to(painter.join(parts), budget)
+
+
+def _without_middle(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    half = max(1, most // 2 - 20)
+    left = len(text) - 2 * half
+    return f"{text[:half]}\n{INDENT}…({left} characters left out)…\n{INDENT}{text[-half:]}"
 
 
 def _gap(count: int) -> str:

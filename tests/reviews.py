@@ -91,7 +91,15 @@ class Project:
 
     def files(self) -> list[str]:
         """Everything in the project but the session and what the store keeps for itself."""
-        passed = (".git", "lock", "journal.jsonl", "events.jsonl", ".gitignore", "knowledge.db")
+        passed = (
+            ".git",
+            "lock",
+            "journal.jsonl",
+            "events.jsonl",
+            ".gitignore",
+            "knowledge.db",
+            "learned",
+        )
         found = (path.relative_to(self.folder) for path in self.folder.rglob("*") if path.is_file())
         own = (path for path in found if path.name not in passed and len(path.parts) > 1)
         return sorted(str(path) for path in own if path.parts[0].startswith(".agent"))

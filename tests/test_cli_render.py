@@ -391,3 +391,19 @@ def test_calls_made_side_by_side_keep_their_results(tmp_path: Path) -> None:
     rows += [said("assistant", f"later {number} " + "x" * 200) for number in range(30)]
     shown = call("render", talk(tmp_path, *rows), "--keep", "evidence", "--max-chars", "600").stdout
     assert "make one" in shown and "(exit code 2) one broke" in shown
+
+
+def test_lines_that_were_named_are_shown_however_long(tmp_path: Path) -> None:
+    from agentlearn.render import render_session
+    from tests.files import read_one
+
+    head = {"type": "session", "schema": "agentlearn-session/1", "id": "n"}
+    talk: list[dict[str, object]] = [
+        {"type": "message", "role": "user", "text": f"thing {number} " + "w " * 100}
+        for number in range(200)
+    ]
+    talk[98]["text"] = "No! " + "x " * 12_000 + "never use floats."
+    session = read_one(lines_file(tmp_path / "n.jsonl", [head, *talk]))
+    text = render_session(session, 4000, "evidence", lines=True, named=[(100, 100), (50, 50)])
+    assert len(text) <= 4000
+    assert "[L100] user: No! " in text and "never use floats." in text and "[L50] user:" in text

@@ -809,3 +809,14 @@ def test_what_one_base_knows_is_told_where_the_other_cannot_be_read(project: Pat
     result = call("recall", "editor", code=1)
     assert "editor prefers vim" in result.stdout
     assert "is damaged" in result.stderr
+
+
+def test_an_old_export_takes_no_occurrences_away(project: Path):
+    line = {"kind": "pattern", "name": "flaky", "conditions": ["slow disk"], "outcomes": ["late"]}
+    call("remember", stdin=json.dumps(line))
+    old = call("knowledge", "export").stdout
+    for _ in range(2):
+        call("remember", stdin=json.dumps(line))
+    call("knowledge", "import", stdin=old)
+    (found,) = json_of("knowledge", "list")
+    assert found["body"]["occurrences"] == 3

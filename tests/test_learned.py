@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,6 @@ def test_what_could_not_be_kept_comes_with_the_next_change(project: Project) -> 
     (own / "knowledge.db").unlink()
     review(project.path, "--reviewer", "rules", "--force")
     assert f"project learned {WISH}" in known("unit tests database")
-    assert not (own / "to-learn").exists()
 
 
 def test_a_note_deleted_by_hand_does_not_come_back_at_the_next_start(project: Project) -> None:
@@ -211,3 +211,63 @@ def test_a_note_deleted_by_hand_does_not_come_back_at_the_next_start(project: Pr
     result = call("hook", "session-start", stdin="{}")
     assert WISH not in result.stdout
     assert known("unit tests database") == []
+
+
+def test_learning_that_was_cut_short_is_made_up_for(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import agentlearn.cli.learned as module
+
+    learn = module.learn
+
+    def cut_short(*_: Any) -> int:
+        raise SystemExit(143)
+
+    monkeypatch.setattr(module, "learn", cut_short)
+    model = script(project.folder.parent, calls(note_call()), DONE)
+    call("review", project.path, "--model", model, code=143)
+    monkeypatch.setattr(module, "learn", learn)
+    (change,) = [one["id"] for one in json_of("log")]
+    assert known("unit tests database") == []
+    review(project.path, "--reviewer", "rules")
+    assert f"project learned {WISH}" in known("unit tests database")
+    monkeypatch.setattr(module, "learn", cut_short)
+    call("revert", change, code=143)
+    monkeypatch.setattr(module, "learn", learn)
+    call("revert", change)
+    assert f"project learned {WISH}" not in known("unit tests database")
+
+
+def test_what_was_not_wanted_when_it_was_learned_does_not_come_later(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENTLEARN_AUTO_PERSIST", "false")
+    by_model(project, note_call())
+    monkeypatch.delenv("AGENTLEARN_AUTO_PERSIST")
+    by_model(project, SKILL, args=("--force",))
+    assert f"project learned {WISH}" not in known("unit tests database")
+
+
+def test_a_mark_that_cannot_be_read_stops_nothing(project: Project) -> None:
+    own = project.folder / ".agentlearn"
+    own.mkdir(exist_ok=True)
+    (own / "learned").mkdir()
+    (note,) = by_model(project, note_call())
+    assert known("unit tests database") == [f"project learned {WISH}"]
+    call("revert", note)
+    assert known("unit tests database") == []
+
+
+def test_a_persons_rate_and_sureness_outlive_a_review_of_the_same_steps(project: Project) -> None:
+    steps = [
+        "Run `make test`; plain `pytest` does not find the database.",
+        "Look at the first failing test.",
+    ]
+    body = {"steps": [{"do": one} for one in steps], "before": [DESCRIPTION], "success_rate": 0.9}
+    line = {"kind": "procedure", "subject": "unit-tests", "body": body, "confidence": 0.6}
+    call("remember", stdin=json.dumps(line))
+    (change,) = by_model(project, SKILL)
+    call("revert", change)
+    (kept,) = json_of("recall", "unit-tests", "--kind", "procedure")
+    assert (kept["confidence"], kept["body"]["success_rate"]) == (0.6, 0.9)
+    assert not any("change:" in one for one in kept["evidence"])

@@ -88,6 +88,33 @@ def test_a_question_to_another_model_is_redacted(pages: Pages) -> None:
     assert not any(TOKEN in one.text for one in run.sub.asked[0])
 
 
+def test_colours_hide_no_secret(tmp_path: Path) -> None:
+    value = "hunter2" * 4
+    coloured = f"\x1b[1mpassword\x1b[0m=\x1b[31m{value}\x1b[0m"
+    broken = f"ghp_\x1b[31m{TOKEN[4:]}\x1b[0m"
+    session = session_of(tmp_path, said(f"no, {coloured}"), *ran(1, "cat x", broken, 1))
+    run = Ran(
+        [Pages(session)],
+        step(use("look", first=2, last=4), use("search", pattern=value), use("outline")),
+        ANSWER,
+    )
+    run.go()
+    shown = "\n".join([*run.heard, told(session)])
+    assert value not in shown and TOKEN[4:] not in shown
+
+
+def test_the_name_of_a_tool_may_be_a_secret(tmp_path: Path) -> None:
+    session = session_of(
+        tmp_path,
+        {"type": "call", "id": "c", "tool": TOKEN, "arguments": {"x": 1}},
+        {"type": "result", "call_id": "c", "text": "error", "exit_code": 1},
+    )
+    run = Ran([Pages(session)], step(use("look", first=1, last=9), use("outline")), ANSWER)
+    run.go()
+    everything = [one.text for asked in run.root.asked for one in asked]
+    assert not any(TOKEN in text for text in everything)
+
+
 # Names from transcripts
 
 
@@ -165,6 +192,28 @@ def test_a_line_that_holds_more_than_fits_can_be_read(tmp_path: Path) -> None:
     run = Ran([pages], step(use("look", first=2, last=2)), ANSWER)
     run.go()
     assert all(f"part {number} " in run.heard[0] for number in range(12))
+
+
+def test_an_answer_without_end_is_cut_and_checked_in_no_time(pages: Pages) -> None:
+    done = Ran([pages], {"text": "word [L12] " * 500_000}).go()
+    assert len(done.answer) <= MOST_RESULT and done.completion.outcome == "converged"
+
+
+def test_an_answer_that_was_cut_off_is_no_success(pages: Pages) -> None:
+    done = Ran([pages], {"text": "Amounts are in ce", "finish": "length"}).go()
+    assert (done.completion.outcome, done.completion.reason) == ("exhausted", "no_answer")
+    assert done.answer == "Amounts are in ce"
+
+
+def test_copies_of_one_session_are_told_apart(tmp_path: Path) -> None:
+    books = [pages_of(tmp_path, long_lines(20, "same"), name) for name in ("a", "b")]
+    final = step(use("answer", text="x", citations=["1#L12", "2#L12", "same~2#L13"]))
+    done = Ran(books, final).go()
+    assert [str(place) for place in done.cited.citations] == [
+        "same#L12",
+        "same~2#L12",
+        "same~2#L13",
+    ]
 
 
 def test_in_the_last_round_nothing_but_an_answer_is_paid_for(pages: Pages) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Iterable
 
@@ -9,43 +11,52 @@ from agentlearn.cli.bases import base_to_write, project_base, user_base
 from agentlearn.config import resolve
 from agentlearn.errors import AgentlearnError
 from agentlearn.guard import plain
+from agentlearn.knowledge.base import Base
 from agentlearn.review.learned import learn
 from agentlearn.store import files
 from agentlearn.store.store import Store
 from agentlearn.store.values import Change
 
-WAITING = "to-learn"
-"""The ids of changes whose knowledge could not be kept: the next change brings it in."""
+MARK = "learned"
+"""The id of the last change whose knowledge is kept: what came after it, and was cut short or could
+not be kept, comes with the next change."""
 
 
-def keep_learned(store: Store, user: bool, made: Iterable[Change]) -> None:
+def keep_learned(store: Store, user: bool, made: Iterable[Change] = ()) -> None:
     """Keep what changes taught, if that is wanted, and forget what the store says no longer.
 
     The store is the truth and stands already: what goes wrong here is told, and fails nothing.
     """
-    wanted = list(made) if resolve().auto_persist else []
+    changes = list(store.state().changes.values())
     try:
-        late = _waiting(store)
         with user_base() if user else project_base() as base:
-            learn(store, base, [*late, *wanted], lambda: base_to_write(user))
-        if late:
-            files.remove_file(store.own, WAITING)
+            new = _not_learned_yet(store, base, changes, list(made))
+            wanted = new if resolve().auto_persist else []
+            learn(store, base, wanted, lambda: base_to_write(user))
+        if changes:
+            _set_mark(store, changes[-1].id)
     except AgentlearnError as error:
-        _wait(store, wanted)
         print(f"warning: the knowledge is left as it was: {plain(error.message)}", file=sys.stderr)
 
 
-def _waiting(store: Store) -> list[Change]:
-    ids = (files.read_text(store.own, WAITING) or "").split()
-    known = store.state().changes if ids else {}
-    return [known[id] for id in ids if id in known]
+def _set_mark(store: Store, id: str) -> None:
+    """In its place: ids are all of one length, so that nobody ever sees half of one."""
+    data = f"{id}\n".encode()
+    with (
+        contextlib.suppress(AgentlearnError, OSError),
+        files.open_file(store.own, MARK, os.O_WRONLY | os.O_CREAT) as handle,
+    ):
+        os.pwrite(handle, data, 0)
+        os.ftruncate(handle, len(data))
 
 
-def _wait(store: Store, changes: list[Change]) -> None:
-    try:
-        before = files.read_text(store.own, WAITING) or ""
-        ids = dict.fromkeys([*before.split(), *(change.id for change in changes)])
-        if ids:
-            files.write_text(store.own, WAITING, "\n".join(ids) + "\n", "new")
-    except AgentlearnError:
-        return  # what was wrong is told already
+def _not_learned_yet(
+    store: Store, base: Base, changes: list[Change], made: list[Change]
+) -> list[Change]:
+    mark = None
+    with contextlib.suppress(AgentlearnError):
+        mark = (files.read_text(store.own, MARK) or "").strip()
+    ids = [change.id for change in changes]
+    if mark in ids:
+        return changes[ids.index(mark) + 1 :]
+    return made if base.exists() else changes

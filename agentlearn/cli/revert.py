@@ -33,6 +33,8 @@ def main(
 ) -> None:
     chosen = choose_format(format, json, FORMATS)
     store = open_store(user)
+    if store.places.own.is_dir():
+        keep_learned(store, user)  # an earlier one may have been cut short
     try:
         made = revert(store, changes)
     except Conflict as conflict:

@@ -30,8 +30,19 @@ def merged(known: Item, item: Item) -> Item:
         uses=max(known.uses, item.uses),
         last_used=max(filter(None, (known.last_used, item.last_used)), default=None),
         verified=known.verified or item.verified,
-        body=item.body or known.body,
+        source="person" if item.source == "person" else known.source,
+        body=_counted(known.body, item.body),
     )
+
+
+def _counted(known: dict[str, Any] | None, item: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The larger number of times, and a rate where either knows one."""
+    if known is None or item is None:
+        return item or known
+    body = {**known, **{key: value for key, value in item.items() if value is not None}}
+    if "occurrences" in known:
+        body["occurrences"] = max(known["occurrences"], item.get("occurrences", 1))
+    return body
 
 
 def row_of(item: Item) -> tuple[Any, ...]:

@@ -42,6 +42,10 @@ def learn(store: Store, base: Base, made: Iterable[Change], writing: Callable[[]
     standing = {item.id for item in items_of(Shelf(store, state, {}))}
     brought = (item for change in made for item in _brought(change, state))
     coming = {item.id: item for item in brought if item.id in standing}
+    for id in list(coming):
+        # What somebody else said already needs no review, and stays when the review is taken back.
+        if any(known.source != "review" for known in base.get(id)):
+            del coming[id]
     if coming:
         with writing() as base_to_write:
             base_to_write.replace_all(coming.values())

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from agentlearn.guard import one_line
-from agentlearn.guard.secrets import redact
+from agentlearn.guard.shown import harmless
 from agentlearn.rewards.rules import compiled_rules, load_rules
 from agentlearn.rewards.worth import Scored, score_session
 from agentlearn.rlm.citations import Citation
@@ -117,7 +117,7 @@ def _order(told: Told) -> tuple[int, tuple[Span, ...]]:
 def _line(told: Told, name: str, much: int, little: int) -> str:
     shown = told.shown
     width = little if shown.weight < STOPPED and shown.what != "fixed" else much
-    text = one_line(redact(shown.text), max(width, FIX_CHARS) if shown.what == "fixed" else width)
+    text = one_line(harmless(shown.text), max(width, FIX_CHARS) if shown.what == "fixed" else width)
     end = "”" if text.count("“") > text.count("”") else ""  # a quotation that was cut off
     where = ", ".join(place.named(name) for place in told.places) or "from beside the transcript"
     return f"- {shown.what}: {text}{end} ({where})"
@@ -152,8 +152,8 @@ def _rejections(scored: Scored) -> Iterator[Shown]:
     for turn in scored.turns:
         if turn.call is None or turn.result is None or turn.result.status != "rejected":
             continue
-        why = redact(reason_of(turn, said.get(turn.call.id)))
-        what = one_line(redact(turn.call.text), CALL_CHARS if why else 2 * CALL_CHARS)
+        why = harmless(reason_of(turn, said.get(turn.call.id)))
+        what = one_line(harmless(turn.call.text), CALL_CHARS if why else 2 * CALL_CHARS)
         told = f"“{one_line(why, 300)}”, to {what}" if why else what
         spans = ((turn.call.line, turn.result.line),)
         yield Shown(REJECTED if why else STOPPED, spans, "rejected", told)
@@ -186,7 +186,7 @@ def _words(session: Session, scored: Scored) -> Iterator[Shown]:
     for entry in session.entries:
         if type(entry) is not Message:
             acted = True
-        elif entry.role == "user":
+        elif entry.role == "user" and entry.text.strip():
             weight = how_telling(entry.text, acted) + 0.5 * (entry.line in judged)
             weight += before.comes_back(entry.text)
             what = "asked" if is_first else "said"

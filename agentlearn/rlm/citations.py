@@ -14,10 +14,11 @@ from msgspec import Struct
 
 from agentlearn.rlm.pages import Pages
 
-IN_TEXT = re.compile(r"(?:([\w.:@-]{1,200})#)?\b([LE])(\d{1,30})(?:\s*[-–]\s*[LE]?(\d{1,30}))?\b")
+IN_TEXT = re.compile(r"(?:([\w.:@~-]{1,200})#)?\b([LE])(\d{1,30})(?:\s*[-–]\s*[LE]?(\d{1,30}))?\b")
 STRUCK = "(struck out)"
 MOST = 1000
 LEAST_NOWHERE = 10
+NEAR = 4
 
 
 class Citation(Struct, frozen=True, order=True):
@@ -78,8 +79,9 @@ def _is_meant(match: re.Match[str]) -> bool:
     is_range = end is not None and match[0].count(letter) > 1  # an `E5-2680` is a processor
     if session is not None or is_range:
         return True
-    text = match.string
-    before, after = text[: match.start()].rstrip()[-1:], text[match.end() :].lstrip()[:1]
+    text, start, end = match.string, match.start(), match.end()
+    before = text[max(0, start - NEAR) : start].rstrip()[-1:]
+    after = text[end : end + NEAR].lstrip()[:1]
     return bool(before and before in "[(,;" and after and after in "]),;")
 
 

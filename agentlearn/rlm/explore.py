@@ -7,6 +7,7 @@ there was until then.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from importlib import resources
 
@@ -70,12 +71,12 @@ class Exploring:
         emit: Emit = lambda event: None,
         cache: Cache | None = None,
     ) -> None:
-        self.books = books
+        self.books = _told_apart(books)
         self.limits = limits or Limits()
         self.emit = emit
         self.trace_id = new_trace_id()
         self.asking = Asking(root, sub, self.limits, emit, self.trace_id, cache)
-        self.explorer = Explorer(books, self.asking)
+        self.explorer = Explorer(self.books, self.asking)
         self.rounds = 0
         self.last_words = ""
         self.calls_before: list[tuple[str, str]] = []
@@ -116,6 +117,9 @@ class Exploring:
             self._progress("answering" if is_last else "asking")
             reply = self._reply(messages, only_answer=is_last)
             if not reply.calls and reply.text.strip():
+                if reply.finish == "length":
+                    self.last_words = reply.text.strip()
+                    raise _Ended("exhausted", "no_answer", "the model's answer was cut off")
                 return self._checked(reply.text)
             messages.append(Said("assistant", reply.text, reply.calls))
             self.last_words = reply.text.strip() or self.last_words
@@ -200,7 +204,7 @@ class Exploring:
         return self._checked("\n\n".join(filter(None, (self.last_words, found))))
 
     def _checked(self, text: str) -> Cited:
-        return checked(self.books, plain(redact(text)).strip())
+        return checked(self.books, plain(redact(text[:MOST_RESULT])).strip())
 
     def _progress(self, status: str) -> None:
         most, tokens = self.limits.max_iterations, self.asking.usage.total
@@ -225,6 +229,16 @@ class Exploring:
         )
         self.emit(completion)
         return completion
+
+
+def _told_apart(books: Sequence[Pages]) -> Sequence[Pages]:
+    """A place names a session by its id, which two copies of one share."""
+    seen: Counter[str] = Counter()
+    for pages in books:
+        seen[pages.id] += 1
+        if seen[pages.id] > 1:
+            pages.id = f"{pages.id}~{seen[pages.id]}"
+    return books
 
 
 def prompt() -> str:

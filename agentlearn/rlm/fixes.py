@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from agentlearn.guard import one_line
-from agentlearn.guard.secrets import redact
+from agentlearn.guard.shown import harmless
 from agentlearn.rewards.patterns import Patterns
 from agentlearn.rlm.pages import error_line
 from agentlearn.rlm.variants import Command, likeness
@@ -48,8 +48,8 @@ class Fix(NamedTuple):
         return failed.split() != worked.split()
 
     def __str__(self) -> str:
-        failed, worked = redact(self.failed.command.text), redact(self.worked.command.text)
-        error = one_line(redact(self.failed.error), ERROR_CHARS)
+        failed, worked = harmless(self.failed.command.text), harmless(self.worked.command.text)
+        error = one_line(harmless(self.failed.error), ERROR_CHARS)
         why = f" with “{error}”" if error else ""
         if not self.is_another_command:
             return f"`{one_line(failed, COMMAND_CHARS)}` failed{why}, until something was changed"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from agentlearn.guard import one_line
-from agentlearn.guard.secrets import redact
+from agentlearn.guard.shown import harmless
 from agentlearn.rlm.pages import Landmark, Pages
 
 STRETCHES = 24
@@ -51,7 +51,8 @@ def _head(pages: Pages) -> str:
     counts = Counter(tool for _, tool, _ in pages.calls)
     failed = Counter(tool for _, tool, is_failed in pages.calls if is_failed)
     tools = ", ".join(
-        f"{one_line(tool, 40)} {count}" + (f" ({failed[tool]} failed)" if failed[tool] else "")
+        f"{one_line(harmless(tool), 40)} {count}"
+        + (f" ({failed[tool]} failed)" if failed[tool] else "")
         for tool, count in counts.most_common(12)
     )
     goal = f"\nfirst asked: {_shown(pages.goal, SHOWN_CHARS)}" if pages.goal else ""
@@ -64,6 +65,10 @@ def _head(pages: Pages) -> str:
         f"{pages.place(pages.first, pages.last)}, {len(pages.turns)} turns, "
         f"{pages.chars} characters\ntools: {tools or 'none'}{goal}{verdicts}"
     )
+
+
+def _how_many_failed(count: int) -> str:
+    return f" ({count} failed)" if count else ""
 
 
 class Stretch:
@@ -118,4 +123,4 @@ def _spread(marks: list[Landmark], most: int) -> list[Landmark]:
 
 
 def _shown(text: str, width: int) -> str:
-    return one_line(redact(text), width)
+    return one_line(harmless(text), width)

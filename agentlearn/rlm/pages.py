@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from agentlearn.guard import one_line
-from agentlearn.guard.secrets import redact
+from agentlearn.guard.shown import harmless
 from agentlearn.render import Painter
 from agentlearn.sessions.redacted import redacted_entry
 from agentlearn.sessions.spool import Spool
@@ -165,7 +165,7 @@ class Pages:
 
 def id_of(session: Session) -> str:
     """The id as it is shown: it is what a transcript says it is, and may hold anything."""
-    return one_line(redact(session.id), ID_CHARS)
+    return one_line(harmless(session.id), ID_CHARS)
 
 
 def _fields(entry: Entry) -> tuple[Any, ...]:
@@ -210,7 +210,7 @@ def _landmark(entry: Entry, failed: set[int], tools: dict[int, str]) -> Landmark
             said = SAID.split(entry.text, maxsplit=1)
             return Landmark(entry.line, "rejected", said[-1].strip()[:HEAD_CHARS])
         if id(entry) in failed:
-            tag = one_line(f"failed {tools.get(id(entry), '')}", 60)
+            tag = one_line(harmless(f"failed {tools.get(id(entry), '')}"), 60)
             return Landmark(entry.line, tag, _error(entry))
     return None
 

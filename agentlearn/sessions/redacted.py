@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import structs
 
 from agentlearn.guard.secrets import redact
-from agentlearn.sessions.values import Entry, Session, pack
+from agentlearn.guard.shown import harmless
+from agentlearn.sessions.values import Call, Entry, Session, pack
 
 
 def redacted(session: Session) -> Session:
@@ -19,5 +20,7 @@ def redacted_entry(entry: Entry) -> Entry:
     """The entry without its secrets; itself if it has none."""
     # The packed text, not `.text`: that of a call has the tool's name before it.
     text = entry.packed if isinstance(entry.packed, str) else entry.packed.decode()
-    clean = redact(text)
+    clean = harmless(text)
+    if type(entry) is Call and (tool := redact(entry.tool)) != entry.tool:
+        return structs.replace(entry, packed=pack(clean), tool=tool)
     return entry if clean == text else structs.replace(entry, packed=pack(clean))
