@@ -234,7 +234,8 @@ def test_learning_that_was_cut_short_is_made_up_for(
     monkeypatch.setattr(module, "learn", cut_short)
     call("revert", change, code=143)
     monkeypatch.setattr(module, "learn", learn)
-    call("revert", change)
+    assert f"project learned {WISH}" in known("unit tests database")
+    assert "taken back already" in call("revert", change, code=2).stderr
     assert f"project learned {WISH}" not in known("unit tests database")
 
 

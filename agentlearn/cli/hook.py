@@ -21,16 +21,15 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from agentlearn.cli.bases import Tell, both_bases, known_context, notes_in, project_base
+from agentlearn.cli.bases import Tell, both_bases, known_context, notes_in
 from agentlearn.cli.stores import open_store
 from agentlearn.config import resolve
-from agentlearn.errors import AgentlearnError, BadInput
+from agentlearn.errors import BadInput
 from agentlearn.guard import one_sentence
 from agentlearn.knowledge.context import context_at_start, words_in
 from agentlearn.knowledge.tools import asked
 from agentlearn.store.hooks import HOOKS
 from agentlearn.store.setup import reads_memory
-from agentlearn.store.store import Store
 
 EVENTS = {
     "session-start": "SessionStart",
@@ -99,20 +98,13 @@ def _agents(transcript: Any) -> list[str]:
 
 def _at_the_start(agents: list[str], tell: Tell) -> str:
     store, most = open_store(), resolve().max_context_items
-    _forget_what_was_deleted(store)
+    from agentlearn.cli.learned import forget_unsaid
+
+    forget_unsaid(store)  # a note that a person took out by hand must not come back as a fact
     notes = notes_in(store)
     read = notes if any(reads_memory(store.places, name) for name in agents) else []
     all_notes = list(dict.fromkeys([*notes, *notes_in(open_store(user=True))]))
     return asked(both_bases(), lambda bases: context_at_start(bases, all_notes, read, most), tell)
-
-
-def _forget_what_was_deleted(store: Store) -> None:
-    """A note that a person took out of a file by hand must not come back as a fact."""
-    from agentlearn.review.learned import unlearn
-
-    with contextlib.suppress(AgentlearnError), project_base() as base:
-        if base.exists():
-            unlearn(store, base)
 
 
 def _review(given: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from agentlearn.config import resolve
 from agentlearn.errors import AgentlearnError
 from agentlearn.guard import plain
 from agentlearn.knowledge.base import Base
-from agentlearn.review.learned import learn
+from agentlearn.review.learned import learn, unlearn
 from agentlearn.store import files
 from agentlearn.store.store import Store
 from agentlearn.store.values import Change
@@ -37,6 +37,16 @@ def keep_learned(store: Store, user: bool, made: Iterable[Change] = ()) -> None:
             _set_mark(store, changes[-1].id)
     except AgentlearnError as error:
         print(f"warning: the knowledge is left as it was: {plain(error.message)}", file=sys.stderr)
+
+
+def forget_unsaid(store: Store, user: bool = False) -> None:
+    """Forget what came from changes and is said in no file any more; nothing is made for it."""
+    with (
+        contextlib.suppress(AgentlearnError),
+        user_base() if user else project_base() as base,
+    ):
+        if base.exists():
+            unlearn(store, base)
 
 
 def _set_mark(store: Store, id: str) -> None:

@@ -12,9 +12,10 @@ import typer
 
 from agentlearn.cli import options
 from agentlearn.cli.changes import diff_as_dict, print_changes, print_conflict, what
-from agentlearn.cli.learned import keep_learned
+from agentlearn.cli.learned import forget_unsaid, keep_learned
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, open_store
+from agentlearn.errors import BadInput
 from agentlearn.store.differences import Conflict
 from agentlearn.store.history import revert
 from agentlearn.store.values import Change
@@ -33,10 +34,11 @@ def main(
 ) -> None:
     chosen = choose_format(format, json, FORMATS)
     store = open_store(user)
-    if store.places.own.is_dir():
-        keep_learned(store, user)  # an earlier one may have been cut short
     try:
         made = revert(store, changes)
+    except BadInput:
+        forget_unsaid(store, user)  # one that was cut short may have left what it should not
+        raise
     except Conflict as conflict:
         print_conflict(conflict, chosen)
         raise
