@@ -11,6 +11,7 @@ import sys
 import threading
 from pathlib import Path
 
+from agentlearn.errors import BadInput
 from agentlearn.store import drafting, history
 from agentlearn.store.shelf import Desk
 from agentlearn.store.store import Refused, Store
@@ -47,7 +48,7 @@ def one_change(store: Store, pick: random.Random) -> list[str]:
             if change is not None:
                 put(change)
                 done.append(change.id)
-    except Refused:
+    except (Refused, BadInput):  # another was faster, and took the same change back
         pass
     return done
 
