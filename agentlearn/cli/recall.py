@@ -16,7 +16,7 @@ from agentlearn.cli.bases import as_dict, both_bases, scope_of
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.errors import AgentlearnError, BadInput
 from agentlearn.guard import plain
-from agentlearn.knowledge.recall import Found, conventions, recall
+from agentlearn.knowledge.recall import Found, conventions, is_harmless_text, recall
 from agentlearn.knowledge.tools import NOTHING_FOUND, answer_line, asked
 from agentlearn.knowledge.values import KINDS, Item
 
@@ -97,7 +97,7 @@ def main(
 
 
 def _as_dict(found: Found) -> dict[str, Any]:
-    conflicts = list(found.conflicts)
+    conflicts = [claim for claim in found.conflicts if is_harmless_text(claim)]
     return {**as_dict(found.item), "relevance": found.relevance, "conflicts": conflicts}
 
 

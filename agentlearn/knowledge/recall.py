@@ -253,8 +253,8 @@ def holds_in(item: Item, scope: str | None) -> bool:
 
 
 def _others(bases: Iterable[Base], item: Item) -> tuple[str, ...]:
-    """What else is said of the same matter, by whichever base."""
-    claims = [other.claim for base in bases for other in base.others(item) if is_harmless(other)]
+    """What else is said of the same matter, by whichever base; looked at only where it is shown."""
+    claims = [other.claim for base in bases for other in base.others(item)]
     return tuple(claim for claim in dict.fromkeys(claims) if claim != item.claim)
 
 
