@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -213,30 +220,41 @@ def test_a_note_deleted_by_hand_does_not_come_back_at_the_next_start(project: Pr
     assert known("unit tests database") == []
 
 
-def test_learning_that_was_cut_short_is_made_up_for(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import agentlearn.cli.learned as module
+def killed_while_the_base_is_held(project: Project, *words: str, until: Callable[[], bool]) -> None:
+    """Run a command, and kill it when the store is changed and its knowledge has to wait."""
+    path = project.folder / ".agentlearn" / "knowledge.db"
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as held:
+        held.execute("BEGIN IMMEDIATE")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "agentlearn", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while not until() and process.poll() is None:
+            time.sleep(0.01)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL  # it was waiting, and had not given up
 
-    learn = module.learn
 
-    def cut_short(*_: Any) -> int:
-        raise SystemExit(143)
-
-    monkeypatch.setattr(module, "learn", cut_short)
+def test_learning_that_was_cut_short_is_made_up_for(project: Project) -> None:
+    call("remember", "disk", "is", "slow")
     model = script(project.folder.parent, calls(note_call()), DONE)
-    call("review", project.path, "--model", model, code=143)
-    monkeypatch.setattr(module, "learn", learn)
+    killed_while_the_base_is_held(
+        project, "review", str(project.path), "--model", model,
+        until=lambda: WISH in project.memory(),
+    )  # fmt: skip
     (change,) = [one["id"] for one in json_of("log")]
     assert known("unit tests database") == []
-    review(project.path, "--reviewer", "rules")
+    review(project.path, "--reviewer", "rules", "--force")
     assert f"project learned {WISH}" in known("unit tests database")
-    monkeypatch.setattr(module, "learn", cut_short)
-    call("revert", change, code=143)
-    monkeypatch.setattr(module, "learn", learn)
+    killed_while_the_base_is_held(
+        project, "revert", change, until=lambda: WISH not in project.memory()
+    )
     assert f"project learned {WISH}" in known("unit tests database")
     assert "taken back already" in call("revert", change, code=2).stderr
     assert f"project learned {WISH}" not in known("unit tests database")
+    assert known("disk slow") == ["disk is slow"]
 
 
 def test_what_was_not_wanted_when_it_was_learned_does_not_come_later(

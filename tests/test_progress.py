@@ -102,6 +102,19 @@ def on_a_terminal(*words: str, output: Path) -> str:
     return shown.decode()
 
 
+def test_the_bar_comes_back_after_it_was_told_that_no_cheaper_model_is_named(project: Path):
+    replies = [
+        {"calls": [{"name": "look", "arguments": {"first": 1, "last": 3}}]},
+        {"text": "Through make test [L8].", "sleep_seconds": 1.0},
+    ]
+    lines_file(project / "explores.jsonl", replies)
+    words = ("distill", "a.jsonl", "--root-model", "scripted:explores.jsonl")
+    shown = on_a_terminal(*words, output=project / "out.txt")
+    _, told, after = shown.partition("no cheaper model is named")
+    assert told and "asking, 2 of 15" in after and "━" in after
+    assert "distill converged: 2 rounds" in after
+
+
 def test_a_terminal_shows_a_bar_that_takes_nothing_from_the_result(project: Path):
     words = ("review", "a.jsonl", "b.jsonl", *MODEL, "--dry-run", "--json")
     (project / "replies.jsonl").write_text("".join(json.dumps(each) + "\n" for each in REPLIES * 2))

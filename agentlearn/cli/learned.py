@@ -17,7 +17,7 @@ from agentlearn.store import files
 from agentlearn.store.store import Store
 from agentlearn.store.values import Change
 
-MARK = "learned"
+MARK, NOTHING_YET = "learned", "-"
 """The id of the last change whose knowledge is kept: what came after it, and was cut short or could
 not be kept, comes with the next change."""
 
@@ -60,13 +60,23 @@ def _set_mark(store: Store, id: str) -> None:
         os.ftruncate(handle, len(data))
 
 
+def begin_to_learn(store: Store) -> None:
+    """Before the first change that may teach something: from here on nothing is passed over."""
+    if not _mark(store):
+        last = next(reversed(store.state().changes), NOTHING_YET)
+        _set_mark(store, last)
+
+
+def _mark(store: Store) -> str:
+    with contextlib.suppress(AgentlearnError):
+        return (files.read_text(store.own, MARK) or "").strip()
+    return ""
+
+
 def _not_learned_yet(
     store: Store, base: Base, changes: list[Change], made: list[Change]
 ) -> list[Change]:
-    mark = None
-    with contextlib.suppress(AgentlearnError):
-        mark = (files.read_text(store.own, MARK) or "").strip()
-    ids = [change.id for change in changes]
+    mark, ids = _mark(store), [change.id for change in changes]
     if mark in ids:
         return changes[ids.index(mark) + 1 :]
-    return made if base.exists() else changes
+    return changes if mark == NOTHING_YET or not base.exists() else made

@@ -102,6 +102,8 @@ class LiveBar:
             )
             if is_news:  # what it cost; a review tells that itself
                 print(in_words(event), file=sys.stderr)
+            if isinstance(event, SubcallFallback) and self.step:
+                self.live.start(refresh=True)  # the run goes on, and the request may take long
             return
         if event.tokens is not None:
             self.spent[event.trace_id] = event.tokens

@@ -112,7 +112,7 @@ def main(
     strict: options.Strict = None,
 ) -> None:
     from agentlearn.cli import review_run as run
-    from agentlearn.cli.learned import keep_learned
+    from agentlearn.cli.learned import begin_to_learn, keep_learned
     from agentlearn.cli.review_output import Printer
 
     chosen = choose_format(format, json, FORMATS)
@@ -132,6 +132,8 @@ def main(
     loader = Loader(sessions, latest, settings.strict, keep_bytes=True)
     takes_long = chosen_model is not None or len(loader.candidates) > 1
     emit = run.event_sink(events, store, mode, takes_long)
+    if mode != "dry-run":
+        begin_to_learn(store)
     reviewing = run.prepare(store, mode, settings, chosen_model, prompt, force, emit)
     printer = Printer(chosen, store, mode)
 
