@@ -257,7 +257,7 @@ def test_a_journal_that_came_with_a_clone_is_not_carried_out(
     lines_file(tmp_path / "s1.jsonl", order_session("hello"))
     call("review", "s1.jsonl", "--force")
     new = {path.name for path in tmp_path.rglob("*") if path.is_file()} - {p.name for p in before}
-    assert new <= {"s1.jsonl", ".gitignore", "lock", "events.jsonl"}
+    assert new <= {"s1.jsonl", ".gitignore", "lock", "events.jsonl", "learned"}
 
 
 def test_what_waits_in_a_foreign_journal_is_not_adopted(tmp_path: Path, monkeypatch: Any) -> None:
