@@ -282,6 +282,15 @@ def test_a_store_that_takes_nothing_was_not_reviewed_into(
     }  # fmt: skip
 
 
+def test_a_full_memory_says_how_to_make_room(project: Project) -> None:
+    (project.folder / ".agentlearn/memory").mkdir(parents=True)
+    (project.folder / ".agentlearn/memory/MEMORY.md").write_text(f"- {'y ' * 1100}\n")
+    said = call("review", project.path, code=1).stderr
+    assert "hint: edit MEMORY.md by hand" in said
+    (project.folder / "agentlearn.toml").write_text("memory_chars = 4000\n")
+    assert review(project.path)["summary"]["changes"] == 1
+
+
 def test_a_batch_of_which_the_store_took_a_part_exits_5(project: Project) -> None:
     (project.folder / ".agentlearn/memory").mkdir(parents=True)
     (project.folder / ".agentlearn/memory/MEMORY.md").write_text(f"- {'y ' * 1100}\n")

@@ -82,11 +82,11 @@ class Report(Struct, frozen=True):
 
 def _judged(ended: Ended, attempts: list[Attempt]) -> Ended:
     """A review of which the store could take nothing has not happened, whoever says it has."""
-    blocked = [attempt for attempt in attempts if attempt.blocked]
+    blocked = [attempt.blocked for attempt in attempts if attempt.blocked is not None]
     made = any(attempt.change is not None for attempt in attempts)
     if ended.error is not None or ended.outcome == "aborted" or made or not blocked:
         return ended
-    error = NotDone(blocked[0].reason or "the store could not take it")
+    error = NotDone(blocked[0].message, blocked[0].hint)
     return structs.replace(ended, outcome="failed", reason="store", error=error)
 
 

@@ -55,8 +55,8 @@ class Attempt(Struct, frozen=True):
     reason: str | None = None
     change: Change | None = None
     evidence: tuple[Cited, ...] = ()
-    blocked: bool = False
-    """Refused by the state of the store, not for what it says."""
+    blocked: AgentlearnError | None = None
+    """It was refused by the state of the store, not for what it says."""
 
 
 class Tools:
@@ -237,7 +237,7 @@ class Tools:
         except (Refused, BadInput) as error:
             shown, why = redact(said)[:2000], error.message
             # What is wrong with the arguments is a Refused; only files of the store are bad input.
-            blocked = isinstance(error, (Blocked, BadInput))
+            blocked = error if isinstance(error, (Blocked, BadInput)) else None
             self._note(
                 Attempt(kind, action, name[:80], shown, "refused", why, None, evidence, blocked)
             )

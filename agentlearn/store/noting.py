@@ -102,7 +102,9 @@ def _check_budget(target: Target, before: str | None, after: str, budget: int) -
         have = len(before or "")
         raise Blocked(
             f"{target}.md is full: {have} of {budget} characters, and this needs "
-            f"{len(after) - have} more: replace or remove a note first"
+            f"{len(after) - have} more: replace or remove a note first",
+            f"edit {target}.md by hand, take a note back with agentlearn revert, or give "
+            f"it more room: {target.lower()}_chars in agentlearn.toml",
         )
 
 
