@@ -50,7 +50,9 @@ ENVIRONMENT = re.compile(
     r"no required module|not recognized|no workspaces? found|not a git repository|timed out|"
     r"specify --|no tests? (?:ran|collected|found)|"
     r"toolchain|go\.mod|incompatible|mismatch|not a tty|no such (?:option|command|table|container)|"
-    r"cannot connect|failed to connect|out of date|needs? to be (?:built|generated|installed)",
+    r"cannot connect|failed to connect|could not resolve|read-only file system|"
+    r"network is unreachable|no network|bwrap:|out of date|"
+    r"needs? to be (?:built|generated|installed)",
     re.IGNORECASE,
 )
 NO_SUCH = re.compile(
@@ -155,6 +157,7 @@ def _differs(one: Run, other: Run) -> bool:
         other.variables,
         other.folder,
     )
+    same_way = same_way and one.outside == other.outside
     return not same_way or _flags(one) != _flags(other) or one.program != other.program
 
 
@@ -170,6 +173,8 @@ def _holds(worked: Run, failed: Run, changed: Run) -> bool:
 
 def _difference(failed: Run, changed: Run) -> str | None:
     """What made the difference, in words; None if it cannot be named."""
+    if changed.outside and not failed.outside:
+        return "it works outside the sandbox."
     if changed.wrapper != failed.wrapper:
         return f"`{' '.join((*changed.wrapper, *changed.core))}` works."
     added = [each for each in changed.variables if each.partition("=")[0] not in _names(failed)]

@@ -19,10 +19,13 @@ from agentlearn.sessions.values import Call, pack
 
 SEPARATORS = {"&&", "||", ";", "|", "&", "\n"}
 VARIABLE = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+WINDOWS_VARIABLE = re.compile(r"\$env:(\w+)\s*=\s*", re.IGNORECASE)
+WINDOWS_PATH = re.compile(r"\b[A-Za-z]:\\[^\s\"';|&]*")
 WRAPPERS = (
-    ("mise", "exec", "--"), ("mise", "x", "--"), ("uv", "run"), ("poetry", "run"), ("pdm", "run"),
-    ("hatch", "run"), ("pipenv", "run"), ("rye", "run"), ("npx",), ("bunx",), ("pnpm", "exec"),
-    ("pnpm", "dlx"), ("yarn", "exec"), ("bundle", "exec"), ("direnv", "exec", "."),
+    ("mise", "exec", "--"), ("mise", "x", "--"), ("mise", "exec"), ("uv", "run"),
+    ("poetry", "run"), ("pdm", "run"), ("hatch", "run"), ("pipenv", "run"), ("rye", "run"),
+    ("npx",), ("bunx",), ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "exec"), ("bundle", "exec"),
+    ("direnv", "exec", "."),
     ("nix", "develop", "-c"), ("nix-shell", "--run"), ("devbox", "run"), ("asdf", "exec"),
     ("docker", "compose", "exec"), ("docker", "compose", "run"), ("xvfb-run",), ("dotenv", "--"),
 )  # fmt: skip
@@ -48,6 +51,8 @@ ALONE = {
     "sqlite3", "java", "javac", "php", "phpunit", "bats", "ctest", "rubocop", "biome", "open",
 }  # fmt: skip
 """Programs whose first argument is no subcommand. Of one that is unknown, a plain word is."""
+WITH_VALUE = {"-C", "-f", "-F", "--prefix", "--filter", "--dir", "--cwd", "--directory", "--file"}
+"""Options before a subcommand that take the next word."""
 ONLY_ASKS = {"--help", "--version", "help", "version"}
 ASKS_AT_THE_END = {"-h", "-V"}
 """With something after it, -h names a host."""
@@ -70,6 +75,9 @@ SAYS_FAILED = re.compile(
 )
 """What a check or a build says at its end: in a pipe its exit code is lost."""
 TAIL_CHARS = 3000
+OUTSIDE_SANDBOX = re.compile(
+    r"\brequire_escalated\b|\b(?:with_escalated_permissions|dangerouslyDisableSandbox)\W{0,4}true\b"
+)
 Topic = Literal["tests", "checks", "build", "commands"]
 LONGEST = 4000
 JSON_OUTPUT = re.compile(r'"output"\s*:\s*"((?:\\.|[^"\\])*)"')
@@ -90,6 +98,8 @@ class Run(Struct, frozen=True):
     call_line: int
     result_line: int
     turn: int
+    outside: bool = False
+    """The agent asked for it to be run outside its sandbox."""
 
     @property
     def topic(self) -> Topic:
@@ -117,7 +127,8 @@ class Run(Struct, frozen=True):
 
 
 def runs_of(turns: list[Turn], patterns: Patterns) -> Iterator[Run]:
-    """The commands in order. Of several in one call only the last counts, which gave the result."""
+    """The commands in order. Of several in one call that failed, the one to blame; of several in
+    one that worked, those that must have worked as well."""
     began: dict[str, Call] = {}
     goes_on = {turn.call.continues for turn in turns if turn.call is not None}
     for number, turn in enumerate(turns):
@@ -129,40 +140,68 @@ def runs_of(turns: list[Turn], patterns: Patterns) -> Iterator[Run]:
         if call.id in goes_on or result.status in ("rejected", "interrupted"):
             continue
         command = patterns.command_of(first)
-        if not command:
+        parts = _parse(command) if command else []
+        if not command or not parts:
             continue
         output = printed(result.text)
         seen = structs.replace(result, packed=pack(output))
         verdict = patterns.judge_tests(command, seen) if patterns.runs_tests(command) else None
-        parsed = _parse(command)
-        if parsed is None or _only_asks((*parsed[0], *parsed[3])):
-            continue
-        core, wrapper, variables, arguments, program, folder = parsed
         failed = result.failed or verdict == "tests_failed"
-        if not failed and verdict is None and "|" in command and SEEN_TO_FAIL.search(said(core)):
+        if not failed and verdict is None and "|" in command and parts[-1].is_seen_to_fail:
             failed = SAYS_FAILED.search(output[-TAIL_CHARS:]) is not None
-        yield Run(
-            core=core,
-            wrapper=wrapper,
-            variables=variables,
-            arguments=arguments,
-            program=program,
-            folder=folder,
-            failed=failed,
-            passed=not failed and (verdict == "tests_passed" or result.status == "ok"),
-            output=output,
-            call_line=first.line,
-            result_line=result.line,
-            turn=number,
-        )
+        passed = not failed and (verdict == "tests_passed" or result.status == "ok")
+        for part in [_to_blame(parts, output)] if failed else parts:
+            if part.asks or not (failed or part.counts):
+                continue
+            yield Run(
+                core=part.core,
+                wrapper=part.wrapper,
+                variables=part.variables,
+                arguments=part.arguments,
+                program=part.program,
+                folder=part.folder,
+                failed=failed,
+                passed=passed,
+                output=output,
+                call_line=first.line,
+                result_line=result.line,
+                turn=number,
+                outside=OUTSIDE_SANDBOX.search(first.arguments[:LONGEST]) is not None,
+            )
 
 
-def _only_asks(words: tuple[str, ...]) -> bool:
-    return not ONLY_ASKS.isdisjoint(words) or words[-1] in ASKS_AT_THE_END
+class Part(Struct, frozen=True):
+    """One simple command of a line."""
+
+    core: tuple[str, ...]
+    wrapper: tuple[str, ...]
+    variables: tuple[str, ...]
+    arguments: tuple[str, ...]
+    program: str
+    folder: str | None = None
+    counts: bool = True
+    """If the line worked, this did."""
+
+    @property
+    def asks(self) -> bool:
+        words = (*self.core, *self.arguments)
+        return not ONLY_ASKS.isdisjoint(words) or words[-1] in ASKS_AT_THE_END
+
+    @property
+    def is_seen_to_fail(self) -> bool:
+        return SEEN_TO_FAIL.search(" ".join(self.core)) is not None
 
 
-def said(core: tuple[str, ...]) -> str:
-    return " ".join(core)
+def _to_blame(parts: list[Part], output: str) -> Part:
+    """The one that the output names as failing; else the last, whose result the line's is."""
+    named = (part for part in parts if _is_named(part.core[0], output))
+    return next(named, parts[-1])
+
+
+def _is_named(name: str, output: str) -> bool:
+    name = re.escape(name)
+    complaint = rf"^(?:\S*/)?{name}: |: {name}: (?:command )?not found|command not found: {name}\b"
+    return re.search(complaint, output, re.MULTILINE) is not None
 
 
 def printed(text: str) -> str:
@@ -174,49 +213,53 @@ def printed(text: str) -> str:
     return said.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
 
 
-Parsed = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...], str, str | None]
-
-
-def _parse(command: str) -> Parsed | None:
-    """The last command of a line that is one of a project, not of the shell."""
+def _parse(command: str) -> list[Part]:
+    """The commands of a line that are a project's, not the shell's."""
     if len(command) > LONGEST or "<<" in command:
-        return None
+        return []
+    command = WINDOWS_VARIABLE.sub(r"export \1=", command)
+    command = WINDOWS_PATH.sub(lambda found: found[0].replace("\\", "/"), command)
     try:
         lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=";&|")
         lexer.whitespace_split = True
         words = list(lexer)
     except ValueError:
-        return None
+        return []
     folder: str | None = None
     exported: list[str] = []
-    found: Parsed | None = None
-    for part in _parts(words):
+    found: list[Part] = []
+    for part, then in _parts(words):
         if part[0] == "cd" and len(part) > 1:
             folder = part[1]
         elif part[0] == "export":
             exported += [word for word in part[1:] if VARIABLE.fullmatch(word)]
-        else:
-            simple = _simple(part, tuple(exported))
-            if simple is not None:
-                found = (*simple, folder)
+        elif (simple := _simple(part, tuple(exported))) is not None:
+            found.append(structs.replace(simple, folder=folder))
+        if then not in ("&&", "") and found:  # whether it worked is not known after this
+            found = [structs.replace(each, counts=False) for each in found]
+    if found:
+        found[-1] = structs.replace(found[-1], counts=True)
     return found
 
 
-def _parts(words: list[str]) -> Iterator[list[str]]:
+def _parts(words: list[str]) -> Iterator[tuple[list[str], str]]:
+    """Each simple command, and what joins it to the next; what it is piped into is none."""
     part: list[str] = []
+    waiting: list[str] = []
     piped = False
-    for word in [*words, ";"]:
-        if word in SEPARATORS or set(word) <= set(";&|"):
-            if part and not piped:
-                yield part
-            part, piped = [], word == "|"
-        else:
+    for word in [*words, ""]:
+        if word and not (word in SEPARATORS or set(word) <= set(";&|")):
             part.append(word)
+            continue
+        if part and not piped:
+            waiting = part
+        part, piped = [], word == "|"
+        if not piped and waiting:
+            yield waiting, word
+            waiting = []
 
 
-def _simple(
-    words: list[str], exported: tuple[str, ...]
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...], str] | None:
+def _simple(words: list[str], exported: tuple[str, ...]) -> Part | None:
     variables, wrapper = list(exported), []
     words = [word for word in words if not re.fullmatch(r"\d?[<>]+&?\d?.*", word)]
     while words:
@@ -226,15 +269,15 @@ def _simple(
             words.pop(0)
         elif words[0] == "timeout" and len(words) > 2:
             words = words[2:]
-        elif (start := _wrapper(words)) is not None:
-            wrapper += words[: len(start)]
-            words = words[len(start) :]
+        elif (length := _wrapper(words)) > 0:
+            wrapper += words[:length]
+            words = words[length:]
         else:
             break
     if not words:
         return None
     program = words.pop(0)
-    name = program.rpartition("/")[2]
+    name = program.rpartition("/")[2].removesuffix(".exe")
     if name in NO_COMMANDS or not re.fullmatch(r"[\w.+-]{2,40}", name):
         return None
     name = SAME.get(name, name)
@@ -248,15 +291,30 @@ def _simple(
     elif name in WITH_SUBCOMMAND or (
         name not in ALONE and words and re.fullmatch(r"[a-z][a-z-]{1,20}", words[0])
     ):
-        if words and not words[0].startswith("-"):
+        before = _leading_options(words)
+        words = words[len(before) :]
+        if words:
             core.append(words.pop(0))
+        words += before
         if tuple(core) in RUNS_A_TASK and words and not words[0].startswith("-"):
             core.append(words.pop(0))
-    return tuple(core), tuple(wrapper), tuple(variables), tuple(words), program
+    return Part(tuple(core), tuple(wrapper), tuple(variables), tuple(words), program)
 
 
-def _wrapper(words: list[str]) -> tuple[str, ...] | None:
+def _leading_options(words: list[str]) -> list[str]:
+    """`-s` of `pnpm -s test`, `-C web` of `make -C web build`."""
+    count = 0
+    while count < len(words) and words[count].startswith("-"):
+        count += 2 if words[count] in WITH_VALUE else 1
+    return words[:count]
+
+
+def _wrapper(words: list[str]) -> int:
+    """How many words only say where or with what the command is run."""
     for start in WRAPPERS:
-        if tuple(words[: len(start)]) == start and len(words) > len(start):
-            return start
-    return None
+        length = len(start)
+        if tuple(words[:length]) == start and len(words) > length:
+            if start[-1] == "exec" and start[0] in ("mise", "asdf") and "--" in words[length:-1]:
+                return words.index("--") + 1  # `mise exec go@1.26 -- go test`
+            return length
+    return 0
