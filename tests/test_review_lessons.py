@@ -115,7 +115,7 @@ def test_what_holds_only_now_is_none() -> None:
         "please stop adding summaries, they are only noise",
         "the exporter must not touch the network because it runs in CI",
         "the config module was renamed to settings",
-        "can't the fixtures be shared instead of copied?",
+        "can we use the shared fixtures instead of copies?",
         "use the staging account to test the login, not the real one",
         "dont put dates into the file names, it breaks the sorting",
         "the report is way too verbose for what we need",
@@ -128,6 +128,85 @@ def test_what_holds_only_now_is_none() -> None:
 )
 def test_a_correction_after_an_action_is_noted(said: str) -> None:
     assert len(texts(story().runs("ls").says(said))) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "lol stop changing files without checking with me first",
+        "if anything is unclear ask me, don't make assumptions",
+        "ask clarifying questions before you start",
+        "make sure to verify the change after you make it",
+        "that was broken again. test it before returning to me",
+        "be concise",
+        "explain it in plain English",
+        "keep your answers short",
+        "one commit per phase, not per feature",
+        "no co-authored trailers in the commits",
+        "commit and push after each important change",
+        "don't push without my confirmation",
+        "you should be using the test agent for this work",
+        "you were supposed to run the linter",
+        "add this rule to the CLAUDE.md: money is never a float",
+        "when you lose the connection, always look at the state again",
+        "you must never edit generated files",
+        "we should NEVER set timestamps by hand",
+        "use uv",
+        "don't use puppeteer",
+        "can we avoid em-dashes in everything people read?",
+        "do not open any browser or preview",
+    ],
+)
+def test_how_the_agent_should_work_is_noted(said: str) -> None:
+    assert len(texts(story().runs("ls").says(said))) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I don't want the content of the next screens to be centered",
+        "can we make the title a link instead?",
+        "the chat should use names instead of ids",
+        "we should support multiple models",
+        "the socket is almost always open before a run is started",
+        "the app always knows the current list of runs",
+        "show me what is needed to avoid this in the future",
+        "revert all of the changes you made back to what they were",
+        "remove it from the list but don't delete the items",
+        "not needed anymore",
+        "please write it without asking",
+        "let's take it step by step",
+        "should it always take the first commit?",
+        "never mind, go on",
+        "generate an explanation for each of the points",
+        "can we not just look up the system and call the right thing?",
+        "we can use langchain if that is easiest",
+    ],
+)
+def test_what_the_thing_should_be_like_is_none(said: str) -> None:
+    assert texts(story().runs("ls").says(said)) == []
+
+
+def test_words_that_were_sent_once_more_were_not_said_again() -> None:
+    told = story()
+    for _ in range(4):
+        told.runs("ls").says("the list needs to be longer because people scroll")
+    assert texts(told) == []
+    assert texts(told.runs("ls").says("as the list is, it needs to be longer, people scroll"))
+
+
+@pytest.mark.parametrize(
+    ("said", "notes"),
+    [
+        ("never make changes to generated files", 1),
+        ("one commit per phase, and let me know before you merge", 1),
+        ("The export must never write empty rows", 0),
+        ("we don't support python 2 any longer", 0),
+        ("Always use tabs. " + "The export writes a file with a row for each order. " * 8, 0),
+    ],
+)
+def test_of_the_first_words_only_a_few_on_how_to_work_last(said: str, notes: int) -> None:
+    assert len(texts(Story().says(said).says("ok", "assistant"))) == notes
 
 
 @pytest.mark.parametrize(

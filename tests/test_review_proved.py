@@ -270,6 +270,14 @@ def test_no_name_of_a_person_and_no_hash_is_kept() -> None:
         ("export A=1; ./gradlew test", "A=1 gradle test"),
         ("sudo docker compose up -d", "docker compose up"),
         ("docker-compose up -d", "docker compose up"),
+        ("mise exec go@1.26.6 -- go test ./...", "mise exec go@1.26.6 -- go test"),
+        ("pnpm -s typecheck", "pnpm typecheck"),
+        ("make -C web build", "make build"),
+        ("npm --prefix web run build", "npm run build"),
+        (
+            "$env:GOCACHE='C:\\a b\\c'; C:\\scoop\\shims\\go.exe test ./x",
+            r"GOCACHE=C:\a b\c go test",
+        ),
     ],
 )
 def test_a_command_is_taken_apart(command: str, shown: str) -> None:
@@ -284,3 +292,44 @@ def test_a_command_is_taken_apart(command: str, shown: str) -> None:
 def test_what_is_no_command_of_a_project_is_passed_by(command: str) -> None:
     session = story().runs(command, "ok").end()
     assert list(runs_of(session.turns(), compiled_rules(load_rules(None)))) == []
+
+
+def shown(command: str, output: str, exit_code: int) -> list[str]:
+    session = story().runs(command, output, exit_code).end()
+    return [run.shown for run in runs_of(session.turns(), compiled_rules(load_rules(None)))]
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "blamed"),
+    [
+        ("gofmt -w a.go && go test ./... && git diff", "bash: gofmt: command not found", "gofmt"),
+        ("make lint && make test", "zsh: command not found: make", "make lint"),
+        ("initdb -D x && pg_ctl start", "initdb: error: invalid locale settings", "initdb"),
+        ("npm ci && npm test", "1 failing", "npm test"),
+    ],
+)
+def test_of_several_commands_the_one_that_failed_is_told(
+    command: str, output: str, blamed: str
+) -> None:
+    assert shown(command, output, 1) == [blamed]
+
+
+def test_of_several_commands_that_worked_only_those_are_sure_that_had_to() -> None:
+    assert shown("npm ci && npm run build && npm test", "ok", 0) == [
+        "npm ci", "npm run build", "npm test",
+    ]  # fmt: skip
+    assert shown("npm ci; npm run build || true; npm test", "ok", 0) == ["npm test"]
+    assert shown("npm ci | tail -3 && npm test", "ok", 0) == ["npm ci", "npm test"]
+
+
+def test_what_works_outside_the_sandbox_is_told_so() -> None:
+    told = story().runs("cargo test", "error: could not resolve host: index.crates.io", 101)
+    told.calls(
+        "shell",
+        {"command": "cargo test", "sandbox_permissions": "require_escalated"},
+        "ok. 3 passed",
+    )
+    assert texts(told) == [
+        "`cargo test` fails here with “error: could not resolve host: index.crates.io”; "
+        "it works outside the sandbox."
+    ]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct
 
-from agentlearn.review.signs import REMEMBER
+from agentlearn.review.weighing import REMEMBER
 from agentlearn.review.wishes import wishes_of
 from agentlearn.rewards.rules import compiled_rules, load_rules
 from agentlearn.sessions.values import Message, Session, Signal

@@ -20,7 +20,7 @@ from agentlearn.sessions.values import Call, pack
 SEPARATORS = {"&&", "||", ";", "|", "&", "\n"}
 VARIABLE = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 WINDOWS_VARIABLE = re.compile(r"\$env:(\w+)\s*=\s*", re.IGNORECASE)
-WINDOWS_PATH = re.compile(r"\b[A-Za-z]:\\[^\s\"';|&]*")
+WINDOWS_PATH = re.compile(r"(?<!['\"])\b[A-Za-z]:\\[^\s\"';|&]*")
 WRAPPERS = (
     ("mise", "exec", "--"), ("mise", "x", "--"), ("mise", "exec"), ("uv", "run"),
     ("poetry", "run"), ("pdm", "run"), ("hatch", "run"), ("pipenv", "run"), ("rye", "run"),

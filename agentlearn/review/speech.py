@@ -11,7 +11,8 @@ SENTENCE = re.compile(
 FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?=\S)")
 PASTED = re.compile(
-    r"^\s*(?:#{1,6} |>|\||diff --git|@@ |\+\+\+|---|Traceback|at \S+\(|\$ |<\w|[{\[]|/\w+|https?://\S+$)"
+    r"^\s*(?:#{1,6} |>|\||diff --git|@@ |\+\+\+|---|Traceback|at \S+\(|\$ |<\w|[{\[]|/\w+"
+    r"|https?://\S+$)"
     r"|\b\d{2}:\d{2}:\d{2}\b|[─│┌└├⎿●⏺]|\w\(\)|[;{}]\s*$|^\s*\S+:\d+(?::\d+)?\b"
     r"|\(lines? \d|^\s*Consider (?:\w+ing|whether)\b"
 )
@@ -30,8 +31,11 @@ MOST_LINES = 12
 CITES_CODE = re.compile(r"\b[\w./-]+\.[a-z]{1,4}:\d+|\]\([^)]*:\d+\)|\(lines? \d")
 """Somebody who reviews code names its lines; a person at a prompt hardly does."""
 POLITE = re.compile(
-    r"^(?:(?:no(?! need| longer| \w+s\b)|nope|ok(?:ay)?|yes|yeah?|well|hm+|so|and|but|also|then|"
-    r"please|actually|sorry|oh|ah|hey|wait|hang on|hold on|basically|honestly|i think(?: that)?|"
+    r"^(?:(?:no(?! need| longer| attribution| co-?author| \w+s\b)|nope|ok(?:ay)?|yes|yeah?|well"
+    r"|hm+|so|and"
+    r"|but|also|then|"
+    r"please|actually|sorry|oh|ah|hey|lol|haha|omg|ugh|wtf|fuck me|wait|hang on|hold on"
+    r"|basically|honestly|i think(?: that)?|"
     r"i mean|i'?d (?:say|rather|prefer)(?: that| to)?)\b[,.!:;\s-]*)+",
     re.IGNORECASE,
 )
@@ -80,7 +84,7 @@ def in_own_words(sentence: str) -> str:
         text = WISH.sub("", text)
     text = MIDWAY.sub("; ", text)
     text = text.strip().rstrip("?!. ").strip()
-    text = re.sub(r"^not (?=\w)", "do not ", text)
+    text = re.sub(r"^not (?=(?!needed|necessary|sure|yet|a|the)\w)", "do not ", text)
     first = text.split(" ")[0]
     # A path, a name in code or a command stays as it was typed.
     if re.fullmatch(r"[a-z]+[',]?[a-z]*", first):

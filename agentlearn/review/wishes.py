@@ -16,28 +16,31 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, structs
 
-from agentlearn.review import signs
+from agentlearn.review import weighing
+from agentlearn.review.lasting import NAMED
 from agentlearn.review.lesson import Lesson
 from agentlearn.review.speech import bare, in_own_words, sentences
 from agentlearn.rewards.patterns import Patterns
 from agentlearn.sessions.values import Call, Entry, Message, Result, Session, Signal
+from agentlearn.store.memory import same_note
 from agentlearn.store.similar import roots
 
 ENOUGH = 3
-PLACES = {"rejection": 1, "plan": 0, "answer": 0, "remember": 10, "typed": 0}
+PLACES = {"rejection": 1, "plan": 0, "answer": 0, "remember": 10, "typed": 0, "first": 0}
 """An action that was refused was wrong; a plan that was sent back mostly lacks something."""
 AGREED, AGAIN = 2, 3
 PLANS = re.compile(r"(?i)plan|question")
 CONTEXT_CHARS, NOTE_CHARS = 80, 400
 LOOK_AHEAD = 4
-FEWEST_WORDS, FEWEST_IF_ALWAYS, MOST_SAID = 5, 3, 1000
+FEWEST_WORDS, MOST_SAID, FIRST_CHARS = 5, 1000, 300
 POINTS = re.compile(
     r"^(?:those|these|this|that|it|they)\b|\b(?:do|did|doing|done|remove|like) (?:this|that|it)\b",
     re.IGNORECASE,
 )
 """Words that say nothing without what was said before."""
 NAMES = re.compile(
-    r"\b(?:we|i) (?:\w+ )?(?:use|have|keep|run|want)\b|^use \S+|\b(?:instead of|rather than)\b",
+    r"\b(?:we|i) (?:\w+ )?(?:use|have|keep|run|want)\b|^use \S+|\b(?:instead of|rather than)\b"
+    r"|^(?:please )?(?:don'?t|do not|avoid) (?:use|open|launch|mock|hardcode) (?!this|that|it\b)\w",
     re.IGNORECASE,
 )
 """Words that name what they are about, however few they are."""
@@ -54,7 +57,7 @@ NEGATED = re.compile(
 ASIDE = re.compile(r"\bkeep in mind\b", re.IGNORECASE)
 """After a request this says what to mind while doing it."""
 ABOUT = re.compile(r"^About “[^”]*”: ")
-Place = Literal["rejection", "plan", "answer", "remember", "typed"]
+Place = Literal["rejection", "plan", "answer", "remember", "typed", "first"]
 
 
 class Said(Struct, frozen=True, dict=True):
@@ -68,6 +71,14 @@ class Said(Struct, frozen=True, dict=True):
     before_line: int = 0
     agreed: bool = False
     """The agent's next words agree, or apologise."""
+
+    @cached_property
+    def is_about_work(self) -> bool:
+        return weighing.is_about_work(self.sentence)
+
+    @property
+    def tells_how(self) -> bool:
+        return self.is_about_work or weighing.STANDING.match(bare(self.sentence)) is not None
 
     @cached_property
     def roots(self) -> frozenset[str]:
@@ -123,7 +134,10 @@ def _wished(said: list[Said], index: int) -> Lesson | None:
     if any(_same_matter(wish, other) and _contrary(wish, other) for other in said[index + 1 :]):
         return None
     text = in_own_words(wish.sentence)
-    if wish.before and _leans(bare(wish.sentence)):
+    leans = _leans(bare(wish.sentence))
+    if leans and not _bears_leaning(wish, points):
+        return None
+    if wish.before and leans:
         matter = in_own_words(wish.before)[:CONTEXT_CHARS].rstrip(".")
         text = f"About “{matter}”: {text[:1].lower()}{text[1:]}"
         again = [*again, structs.replace(wish, line=wish.before_line)]
@@ -136,31 +150,42 @@ def _points(wish: Said) -> int:
     sentence = bare(wish.sentence)
     if wish.place == "remember":
         return PLACES["remember"]
-    fewest = FEWEST_IF_ALWAYS if signs.STANDING.search(sentence) else FEWEST_WORDS
-    if len(sentence.split()) < fewest:
+    if len(sentence.split()) < FEWEST_WORDS and not _says_enough(wish):
         return 0
-    points = signs.weigh(sentence, rejects=wish.place in ("rejection", "plan"))
+    points = weighing.weigh(sentence, rejects=wish.place in ("rejection", "plan"))
     if points <= 0:
-        decided = signs.decides(sentence)
+        decided = weighing.decides(sentence)
         return decided + AGREED * wish.agreed if decided else 0
     return points + PLACES[wish.place] + AGREED * wish.agreed
 
 
+def _bears_leaning(wish: Said, points: int) -> bool:
+    """Whether it lasts although it needs what was said before to be understood."""
+    if wish.place not in ("typed", "first"):
+        return True
+    return points >= weighing.CLEAR or wish.is_about_work or wish.agreed
+
+
+def _says_enough(wish: Said) -> bool:
+    """However few its words are: "use uv", "be concise"."""
+    return wish.tells_how or NAMED.search(bare(wish.sentence)) is not None
+
+
 def _leans(sentence: str) -> bool:
     """Whether it says nothing without what was said before."""
-    if signs.STANDING.search(sentence) or NAMES.search(sentence):
+    if weighing.is_standing(sentence) or NAMES.search(sentence):
         return False
     return POINTS.search(sentence) is not None or len(roots(sentence)) < 4
 
 
 def _undone(wish: Said, before: list[Said]) -> Lesson | None:
     """The person found fault with what was done, and then had it taken out."""
-    if not signs.TAKES_BACK.search(wish.sentence):
+    if not weighing.UNDOES.search(wish.sentence):
         return None
     faults = [
         other
         for other in before
-        if other.number != wish.number and signs.FAULT.search(other.sentence)
+        if other.number != wish.number and weighing.FAULT.search(other.sentence)
     ]
     if not faults:
         return None
@@ -197,7 +222,7 @@ def _said(session: Session, patterns: Patterns) -> Iterator[Said]:
                     )
         elif entry.role == "user":
             agreed = _agreed(session.entries, number)
-            follows: Place | None = "typed" if answered and before else None
+            follows: Place = "typed" if answered and before else "first"
             for said in _typed(entry.text, entry.line, number, follows):
                 yield structs.replace(said, before=before, before_line=before_line, agreed=agreed)
             before, before_line, answered = entry.text.strip().split("\n")[0], entry.line, False
@@ -205,20 +230,21 @@ def _said(session: Session, patterns: Patterns) -> Iterator[Said]:
             answered = True
 
 
-def _typed(text: str, line: int, number: int, place: Place | None) -> Iterator[Said]:
-    """No place: the agent has done nothing since the person last spoke."""
+def _typed(text: str, line: int, number: int, place: Place) -> Iterator[Said]:
+    """First words set a task: only what a few of them say of the agent's work may last."""
     for position, sentence in enumerate(sentences(text)):
-        if signs.REMEMBER.search(sentence) and (position == 0 or not ASIDE.search(sentence)):
-            yield Said(sentence, line, "remember", number)
-        elif place is not None:
-            yield Said(sentence, line, place, number)
+        said = Said(sentence, line, place, number)
+        if weighing.REMEMBER.search(sentence) and (position == 0 or not ASIDE.search(sentence)):
+            yield structs.replace(said, place="remember")
+        elif place != "first" or (len(text) < FIRST_CHARS and said.tells_how):
+            yield said
 
 
 def _agreed(entries: tuple[Entry, ...] | list[Entry], number: int) -> bool:
     """Whether the agent's next words take it as a correction."""
     for entry in entries[number + 1 : number + 1 + LOOK_AHEAD]:
         if isinstance(entry, Message):
-            return entry.role == "assistant" and signs.AGREES.search(entry.text[:80]) is not None
+            return entry.role == "assistant" and weighing.AGREES.search(entry.text[:80]) is not None
     return False
 
 
@@ -260,7 +286,9 @@ def _asked(call: Call) -> list[tuple[str, list[str]]]:
 
 
 def _same_matter(one: Said, other: Said) -> bool:
-    return one.number != other.number and alike(one.roots, other.roots)
+    """What was sent once more, word by word, was not said again: nobody had answered it."""
+    apart = one.number != other.number and not same_note(one.sentence, other.sentence)
+    return apart and alike(one.roots, other.roots)
 
 
 def alike(first: frozenset[str], second: frozenset[str]) -> bool:
