@@ -439,3 +439,18 @@ def test_a_note_with_context_cites_the_line_of_its_context() -> None:
     (lesson,) = find_lessons(told.end())
     assert lesson.text.startswith("About “Storing the commit sha”: ")
     assert lesson.spans == ((5, 5), (8, 8))
+
+
+@pytest.mark.parametrize(
+    ("said", "note"),
+    [
+        ("why are we keeping docs instead of notes?", "Why are we keeping docs instead of notes?"),
+        ("why not using the rocq server?", "Use the rocq server."),
+        ("lol stop changing things", "Stop changing things."),
+        ("not needed anymore", "Not needed anymore."),
+        ("no co-authored trailers", "No co-authored trailers."),
+        ("can we not use floats?", "Do not use floats."),
+    ],
+)
+def test_a_note_says_it_as_the_person_meant_it(said: str, note: str) -> None:
+    assert in_own_words(said) == note

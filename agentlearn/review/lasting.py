@@ -34,7 +34,8 @@ LASTING = (
         r"|tasks?"
         r"|edits?|sessions?|push|prs?|features?|prompts?|messages?|merge|release|commands?"
         r"|updates?)\b",
-        r"\b(?:commits?|prs?|branch(?:es)?|changesets?) (?:per|for each|for every) \w+",
+        r"\b(?:commits?|prs?|branch(?:es)?|changesets?) (?:per|for each|for every) "
+        r"(?:phase|feature|change|commit|task|step|ticket|issue|file|fix)\b",
         r"\bas you go(?: along)?\b",
         r"\b(?:one[- ]at[- ]a[- ]time|one \w+ at a time)\b",
     ),
@@ -48,11 +49,14 @@ LASTING = (
         r"\b(?:if|when) (?:\w+ ){1,4}?(?:ask|check with) (?:me|us)\b|\bask clarifying questions\b",
         r"\b(?:check|confirm|clear it) with me\b|\blet me (?:know|review|approve)\b.*\b(?:once"
         r"|before)\b",
+        r"\b(?:don'?t|do not|no need to|stop) (?:\w+ )?(?:ask|wait)(?:ing)?(?: me)? for "
+        r"(?:my )?(?:approval|permission|confirmation)\b|\byou(?:'re| are) authori[sz]ed to\b",
         r"\bwait for my (?:\w+ )?(?:approval|ok|go|review|confirmation|input)\b",
     ),
     sign(
         "wants it checked",
         4,
+        r"\b(?:don'?t|do not|never|stop) (?:\w+ )?(?:claim|guess|pretend|hallucinat|invent)\w*",
         r"\b(?:make sure|be sure|remember|need|please|have) (?:\w+ ){0,2}(?:to )?(?:test|verify)\b"
         r".*\b(?:after|before|works?|changes?|it)\b",
         r"\b(?:test|verify|run \S+(?: \S+)?) (?:\w+ ){0,4}before (?:you|return|commit|push|say"
@@ -87,8 +91,11 @@ LASTING = (
         4,
         r"\b(?:you|u)(?:'re| are| were)? (?:\w+ )?(?:should(?:n'?t| not)? (?:have|be \w+ing|need)"
         r"|supposed to)\b",
-        r"\b(?:you|u) (?:\w+ )?(?:keep|kept) \w+ing\b|\bstop \w+ing (?:\w+ ){0,6}\w",
-        r"\bi (?:told|(?:did not|didn'?t|never) (?:ask|tell)(?:ed)?) you\b",
+        r"\b(?:you|u) (?:\w+ )?(?:keep|kept) \w+ing\b",
+        rf"{ORDERS}stop \w+ing (?:\w+ ){{0,6}}\w",
+        r"\bi (?:already |specifically )?told you (?:not|already|before|again|twice|that)\b",
+        r"\bi (?:did not|didn'?t|never) (?:ask|tell)(?:ed)? you\b",
+        r"\bwhy (?:not using|(?:can'?t|don'?t|didn'?t|aren'?t) (?:you|u) us(?:e|ing))\b",
         r"\b(?:you|u) must\b|\bwhy (?:are|do) (?:we|you|u) \w+.*\binstead of\b",
     ),
     sign(
@@ -119,6 +126,7 @@ LASTING = (
         "refuses",
         3,
         rf"(?:^|[;:.] ?|- |\b(?:please|you) )(?:don'?t|do not|avoid) {NOT_YET}\w",
+        r"\b(?:we|i) (?:really |even )?don'?t (?:really |even )?need (?!to (?:change|call)|it\b)",
         r"\bno need (?:to|for)\b|\bmust(?:n'?t| not| never)\b",
         r"\b(?:we|you|i) (?:\w+ )?should(?:n'?t| not| never)\b",
         r"\b(?:can|could) we (?:please )?not (?!just\b)\w+|\bable to not\b",
@@ -128,6 +136,7 @@ LASTING = (
         6,
         r"\b(?:i|we) (?:really )?(?:don'?t|do not) want (?!to (?:over|inst)|it\b)",
     ),
+    sign("in future", 3, r"\bin (?:the )?future\b"),
     sign(
         "how it is here",
         3,
@@ -139,7 +148,7 @@ LASTING = (
         r"\b(?:our|the|that'?s) (?:\w+ )?(?:convention|policy|(?:overriding )?directive)\b",
         r"\bour (?:pattern|rule|standards?|approach|team'?s)\b",
         r"\b(?:is|are|as) the (?:\w+ )?source of truth\b",
-        r"\b(?:is|are) (?:now (?:called|named|part of|in|under)|no longer|(?:git-?)?ignored)\b",
+        r"\b(?:is|are) (?:now (?:called|named|part of|in|under)|no longer|git-?ignored)\b",
         r"\b(?:on purpose|intentionally|by design)\b",
         r"^(?:just to |please )?note that\b",
     ),

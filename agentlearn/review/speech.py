@@ -51,6 +51,10 @@ WISH = re.compile(
 )
 
 
+WHY = re.compile(r"why\b.*\?", re.IGNORECASE | re.DOTALL)
+"""A reproach stays a question: without its mark it would read as a statement."""
+
+
 def sentences(text: str) -> list[str]:
     """The sentences that the person put in their own words; pasted text and code have none."""
     if NOT_TYPED.match(text) or (len(text) > TYPED_CHARS and CITES_CODE.search(text[:LONGEST])):
@@ -82,11 +86,12 @@ def in_own_words(sentence: str) -> str:
     text = bare(sentence)
     for _ in range(2):
         text = WISH.sub("", text)
-    text = MIDWAY.sub("; ", text)
+    text = re.sub(r"^using (?=\w)", "use ", MIDWAY.sub("; ", text))
+    end = "?" if WHY.match(text) else "."
     text = text.strip().rstrip("?!. ").strip()
     text = re.sub(r"^not (?=(?!needed|necessary|sure|yet|a|the)\w)", "do not ", text)
     first = text.split(" ")[0]
     # A path, a name in code or a command stays as it was typed.
     if re.fullmatch(r"[a-z]+[',]?[a-z]*", first):
         text = text[:1].upper() + text[1:]
-    return f"{text}."
+    return text + end

@@ -27,7 +27,8 @@ CORRECTS = re.compile(
 WISHFUL = re.compile(
     r"\b(?:can|could|should|are|ca)(?:n'?t)? ?(?:we|you|the|it)\b.{0,60}?\b(?:instead|rather)\b"
     r"|\b(?:can|could) we (?:please )?(?:not|avoid|stop|stick to|stick with|keep to)\b"
-    r"|\bable to not\b|\bwhy (?:are|do) (?:we|you|u)\b.*\binstead of\b",
+    r"|\bable to not\b|\bwhy (?:are|do) (?:we|you|u)\b.*\binstead of\b"
+    r"|\bwhy (?:not using|(?:can'?t|don'?t|didn'?t|aren'?t) (?:you|u) us(?:e|ing))\b",
     re.IGNORECASE,
 )
 """A question that has its answer in it: "can we … instead?", "can we not …?"."""
