@@ -306,6 +306,8 @@ def shown(command: str, output: str, exit_code: int) -> list[str]:
         ("make lint && make test", "zsh: command not found: make", "make lint"),
         ("initdb -D x && pg_ctl start", "initdb: error: invalid locale settings", "initdb"),
         ("npm ci && npm test", "1 failing", "npm test"),
+        ("tsc --noEmit && git push", "a.ts(1,2): error TS2307: Cannot find module 'b'", "tsc"),
+        ("npm ci; git push", "npm error code EUSAGE", "npm ci"),
     ],
 )
 def test_of_several_commands_the_one_that_failed_is_told(
@@ -333,3 +335,19 @@ def test_what_works_outside_the_sandbox_is_told_so() -> None:
         "`cargo test` fails here with “error: could not resolve host: index.crates.io”; "
         "it works outside the sandbox."
     ]
+
+
+def test_the_remedy_may_stand_in_the_line_that_worked() -> None:
+    told = story().runs("pytest -q", "E  ModuleNotFoundError: No module named 'httpx'", 1)
+    told.runs("uv sync && pytest -q", "3 passed")
+    assert texts(told) == [
+        "`pytest` fails here with “E ModuleNotFoundError: No module named 'httpx'” "
+        "until `uv sync` was run."
+    ]
+
+
+def test_a_flag_that_the_error_asks_for_is_told() -> None:
+    told = story().runs("glass search menu", "Error: every search needs --use-case", 1)
+    told.runs("glass search menu --use-case lunch", "3 found")
+    (text,) = texts(told)
+    assert text.endswith("; with `--use-case` it works.")

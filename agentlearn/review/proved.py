@@ -48,7 +48,8 @@ ENVIRONMENT = re.compile(
     r"unsupported engine|requires? (?:node|python|go|java|ruby)|is not set|must be set|not set\b|"
     r"is required|connection refused|econnrefused|enoent|eacces|externally-managed|"
     r"no required module|not recognized|no workspaces? found|not a git repository|timed out|"
-    r"specify --|no tests? (?:ran|collected|found)|"
+    r"(?:specify|needs?|requires?|missing|provide|pass) --|required (?:flag|option|argument)|"
+    r"no tests? (?:ran|collected|found)|"
     r"toolchain|go\.mod|incompatible|mismatch|not a tty|no such (?:option|command|table|container)|"
     r"cannot connect|failed to connect|could not resolve|read-only file system|"
     r"network is unreachable|no network|bwrap:|out of date|"
@@ -216,7 +217,7 @@ def _remedy(failed: Run, later: list[Run], turns: list[Turn]) -> Lesson | None:
     worked = next((run for run in later if run.core == failed.core and not run.failed), None)
     if worked is None or not worked.passed or _edited(turns, failed.turn, worked.turn):
         return None
-    between = [run for run in later if run.turn < worked.turn and run.core != failed.core]
+    between = [run for run in later[: later.index(worked)] if run.core != failed.core]
     remedies = [run for run in between if run.passed and _cures(run)]
     if not remedies or AROUND.search(" ".join((*remedies[-1].core, *remedies[-1].arguments))):
         return None

@@ -170,6 +170,22 @@ def runs_of(turns: list[Turn], patterns: Patterns) -> Iterator[Run]:
             )
 
 
+COMPLAINTS = {
+    name: re.compile(words, re.MULTILINE)
+    for name, words in {
+        "tsc": r"\berror TS\d+: ",
+        "npm": r"^npm (?:ERR!|error) ",
+        "pnpm": r"^\s*ERR_PNPM_",
+        "pytest": r"^(?:FAILED|ERROR) \S+\.py|^=+ .*\b[1-9]\d* failed",
+        "eslint": r"✖ [1-9]\d* problems?",
+        "cargo": r"^error(?:\[E\d+\])?: .*\n +--> ",
+        "make": r"^make(?:\[\d+\])?: \*\*\*",
+        "docker": r"^ERROR: failed to (?:solve|build)",
+    }.items()
+}
+"""How programs speak that do not begin with their name."""
+
+
 class Part(Struct, frozen=True):
     """One simple command of a line."""
 
@@ -199,6 +215,9 @@ def _to_blame(parts: list[Part], output: str) -> Part:
 
 
 def _is_named(name: str, output: str) -> bool:
+    own = COMPLAINTS.get(name)
+    if own is not None and own.search(output):
+        return True
     name = re.escape(name)
     complaint = rf"^(?:\S*/)?{name}: |: {name}: (?:command )?not found|command not found: {name}\b"
     return re.search(complaint, output, re.MULTILINE) is not None
