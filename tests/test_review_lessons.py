@@ -201,6 +201,8 @@ def test_words_that_were_sent_once_more_were_not_said_again() -> None:
         ("never make changes to generated files", 1),
         ("one commit per phase, and let me know before you merge", 1),
         ("The export must never write empty rows", 0),
+        ("Create a nice page and verify with the browser that it looks good", 0),
+        ("Explain the parser in plain English", 0),
         ("we don't support python 2 any longer", 0),
         ("Always use tabs. " + "The export writes a file with a row for each order. " * 8, 0),
     ],

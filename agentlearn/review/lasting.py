@@ -193,6 +193,8 @@ WORK = {
     "faults the agent",
     "commits",
 }
+WORK_AT_ONCE = {"every time", "asks to be asked", "commits"}
+"""Of these also the first words speak; how to check or explain is part of a first task."""
 LENDING = (
     sign(
         "decides",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from agentlearn.review.lasting import ALWAYS, LASTING, LENDING, OTHER_WAY, WORK
+from agentlearn.review.lasting import ALWAYS, LASTING, LENDING, OTHER_WAY, WORK, WORK_AT_ONCE
 from agentlearn.review.passing import AGAINST, ASKS, FOR_THIS_TASK, THINKS
 
 NOT = (
@@ -116,9 +116,14 @@ def is_standing(sentence: str) -> bool:
     return STANDING.search(sentence) is not None and not doubts
 
 
-def is_about_work(sentence: str) -> bool:
+def is_about_work(sentence: str, kinds: set[str] = WORK) -> bool:
     """Whether it says how the agent should work, which outlives the task it works on."""
-    return any(sign.name in WORK and sign.words.search(sentence) for sign in LASTING)
+    return any(sign.name in kinds and sign.words.search(sentence) for sign in LASTING)
+
+
+def lasts_at_once(sentence: str) -> bool:
+    """Whether it lasts even among the first words, which set a task."""
+    return is_about_work(sentence, WORK_AT_ONCE) or STANDING.match(sentence) is not None
 
 
 def decides(sentence: str) -> int:

@@ -236,7 +236,9 @@ def _typed(text: str, line: int, number: int, place: Place) -> Iterator[Said]:
         said = Said(sentence, line, place, number)
         if weighing.REMEMBER.search(sentence) and (position == 0 or not ASIDE.search(sentence)):
             yield structs.replace(said, place="remember")
-        elif place != "first" or (len(text) < FIRST_CHARS and said.tells_how):
+        elif place != "first" or (
+            len(text) < FIRST_CHARS and weighing.lasts_at_once(bare(sentence))
+        ):
             yield said
 
 
