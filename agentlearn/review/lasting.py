@@ -36,7 +36,8 @@ LASTING = (
         r"|updates?)\b",
         r"\b(?:commits?|prs?|branch(?:es)?|changesets?) (?:per|for each|for every) "
         r"(?:phase|feature|change|commit|task|step|ticket|issue|file|fix)\b",
-        r"\bas you go(?: along)?\b",
+        r"\b(?:as|once|after|when) each (?:\w+ ){1,2}(?:is|are) "
+        r"(?:complete|done|finished|added|ready)|\bas you go(?: along)?\b",
         r"\b(?:one[- ]at[- ]a[- ]time|one \w+ at a time)\b",
     ),
     sign(
@@ -116,8 +117,7 @@ LASTING = (
         "refuses a means",
         4,
         rf"{ORDERS}(?:don'?t|do not|avoid|never|stop) (?:ever )?(?:use|using|add|adding|hardcod\w+"
-        r"|mock\w*|touch\w*|overcomplicat\w+|generat\w+|creat\w+|run|running|writ\w+|open|launch"
-        r"|call) \S",
+        r"|mock\w*|touch\w*|overcomplicat\w+|generat\w+|creat\w+|open|launch|call) \S",
         r"\b(?:i|we) (?:really )?(?:don'?t|do not) want to use\b",
         r"\b(?:should(?:n'?t| not)|must(?:n'?t| not)) be (?:\w+ )?(?:hacky|hard-?coded|\w+ing)\b",
         r"\b(?:can|could) we (?:please )?(?:avoid|stop)\b",
@@ -151,6 +151,9 @@ LASTING = (
         r"\b(?:is|are) (?:now (?:called|named|part of|in|under)|no longer|git-?ignored)\b",
         r"\b(?:on purpose|intentionally|by design)\b",
         r"^(?:just to |please )?note that\b",
+        r"\bi(?:'m| am) (?:on|using|running) (?:an? |the )?(?:ubuntu|windows|mac\w*|linux|wsl\d?"
+        r"|arch"
+        r"|fedora|debian|nixos|\w+ plan)\b",
     ),
     sign(
         "has another name",
@@ -167,7 +170,8 @@ LASTING = (
         r"|stick (?:to|with)|go with) (?!this|that|it\b).*(?:\binstead\b|\brather than\b|, not\b)",
         r"\buse (?:the |our |a )?(?:\S+ ){0,3}?(?:sub-?agents?|agents?|skills?|mcp|cli|tools?)\b",
         NAMED.pattern,
-        r"\b(?:i|we)(?:'?d)? (?:\w+ )?prefer (?!that|it|if)\w|^prefer\b|\bstick (?:to|with) the\b",
+        r"\b(?:i|we)(?:'?d)? (?:\w+ )?prefer (?!that|it|if|the (?:\w+ )?"
+        r"(?:one|option|first|second|earlier|later|other)\b)\w|^prefer\b|\bstick (?:to|with) the\b",
         r"\bi (?:really )?(?:don'?t like|hate) (?!the (?:look|color|way it))\w",
     ),
     sign(
