@@ -28,9 +28,10 @@ LASTING = (
     sign(
         "every time",
         4,
-        r"\b(?:from now on|(?:going|moving) forward|next time|as a rule|when(?:ever)? possible)\b"
+        r"(?<!\bbefore )\b(?:from now on|(?:going|moving) forward|next time|as a rule"
+        r"|when(?:ever)? possible)\b"
         r"(?! (?:use|reference))",
-        r"\b(?:after|before|on|with) (?:every|each) (?:\w+ )?(?:changes?|commits?|steps?|phases?"
+        r"\b(?:after|before|with) (?:every|each) (?:\w+ )?(?:changes?|commits?|steps?|phases?"
         r"|tasks?"
         r"|edits?|sessions?|push|prs?|features?|prompts?|messages?|merge|release|commands?"
         r"|updates?)\b",
@@ -126,7 +127,8 @@ LASTING = (
         "refuses",
         3,
         rf"(?:^|[;:.] ?|- |\b(?:please|you) )(?:don'?t|do not|avoid) {NOT_YET}\w",
-        r"\b(?:we|i) (?:really |even )?don'?t (?:really |even )?need (?!to (?:change|call)|it\b)",
+        r"\b(?:we|i) (?:really |even )?don'?t (?:really |even )?need (?!to (?:change|call|give)"
+        r"|it\b)",
         r"\bno need (?:to|for)\b|\bmust(?:n'?t| not| never)\b",
         r"\b(?:we|you|i) (?:\w+ )?should(?:n'?t| not| never)\b",
         r"\b(?:can|could) we (?:please )?not (?!just\b)\w+|\bable to not\b",
@@ -168,7 +170,8 @@ LASTING = (
         r"|not) )(?:use|prefer"
         r"|follow|reuse"
         r"|stick (?:to|with)|go with) (?!this|that|it\b).*(?:\binstead\b|\brather than\b|, not\b)",
-        r"\buse (?:the |our |a )?(?:\S+ ){0,3}?(?:sub-?agents?|agents?|skills?|mcp|cli|tools?)\b",
+        r"\buse (?:the |our |a )?(?:\S+ ){0,3}?(?:sub-?agents?|agents?|skills?|mcp|cli|tools?)\b"
+        r"(?!,|.*@)",
         NAMED.pattern,
         r"\b(?:i|we)(?:'?d)? (?:\w+ )?prefer (?!that|it|if|the (?:\w+ )?"
         r"(?:one|option|first|second|earlier|later|other)\b)\w|^prefer\b|\bstick (?:to|with) the\b",
