@@ -136,7 +136,8 @@ LASTING = (
     sign(
         "does not want",
         6,
-        r"\b(?:i|we) (?:really )?(?:don'?t|do not) want (?!to (?:over|inst)|it\b)",
+        r"\b(?:i|we) (?:really )?(?:don'?t|do not) want (?!to\b|it\b)",
+        # What people do not want to do themselves is no word on how to work.
     ),
     sign("in future", 3, r"\bin (?:the )?future\b"),
     sign(
