@@ -6,7 +6,7 @@ thought, a report, a step, or how a screen should look? What the person decides 
 …", "we need to …") lasts only if it was a correction, so the words of a decision alone never
 suffice.
 
-Drawn from some four thousand things that a hundred people typed to agents.
+Drawn from some five thousand things that more than a hundred people typed to agents.
 """
 
 from __future__ import annotations
