@@ -158,7 +158,43 @@ def test_a_correction_after_an_action_is_noted(said: str) -> None:
     ],
 )
 def test_how_the_agent_should_work_is_noted(said: str) -> None:
-    assert len(texts(story().runs("ls").says(said))) == 1
+    (note,) = texts(story().runs("ls").says(said))
+    told = said.lower().removeprefix("lol ").removeprefix("can we ").removeprefix("you should ")
+    assert note.lower().rstrip(".?").endswith(told.rstrip(".?")[-20:])
+
+
+@pytest.mark.parametrize(
+    ("said", "note"),
+    [
+        ("please answer in German", "Answer in German."),
+        ("commit messages in English please", "Commit messages in English please."),
+        ("ask before installing new dependencies", "Ask before installing new dependencies."),
+        ("no new dependencies", "No new dependencies."),
+        ("you should use pnpm in this repo", "Use pnpm in this repo."),
+        ("this project uses poetry", "This project uses poetry."),
+        ("it's pnpm here, not npm", "It's pnpm here, not npm."),
+        ("we squash merge here", "We squash merge here."),
+        ("open a PR instead of pushing to main", "Open a PR instead of pushing to main."),
+        ("don't touch the lockfile", "Don't touch the lockfile."),
+        ("whenever you change the schema, regenerate the client",
+         "Whenever you change the schema, regenerate the client."),
+        ("you need to run make gen after changing the proto files",
+         "Run make gen after changing the proto files."),
+        ("all new code needs type hints", "All new code needs type hints."),
+        ("the tests only run inside docker", "The tests only run inside docker."),
+        ("no more emojis", "No more emojis."),
+        ("you write too many comments", "You write too many comments."),
+        ("show me the plan before you code", "Show me the plan before you code."),
+        ("fix the code, not the test", "Fix the code, not the test."),
+        ("one logical change per commit", "One logical change per commit."),
+        ("no direct push to main without my approval",
+         "No direct push to main without my approval."),
+        ("no force pushes without asking me", "No force pushes without asking me."),
+        ("no em dashes", "No em dashes."),
+    ],
+)  # fmt: skip
+def test_the_obvious_is_noted_as_it_was_said(said: str, note: str) -> None:
+    assert texts(story().runs("ls").says(said)) == [note]
 
 
 @pytest.mark.parametrize(
@@ -180,6 +216,31 @@ def test_how_the_agent_should_work_is_noted(said: str) -> None:
         "never mind, go on",
         "generate an explanation for each of the points",
         "can we not just look up the system and call the right thing?",
+        "the wizard shows one question at a time",
+        "send an email after each release",
+        "the webhook fires on every push",
+        "when each upload is done show a check",
+        "the admin can delete posts without asking",
+        "users can check out without my account page",
+        "the command should ask me before overwriting a file",
+        "the chatbot must ask clarifying questions",
+        "no assumptions about the time zone in the parser",
+        "let me know once it's done",
+        "next time the user logs in show the tour",
+        "the bot should give short answers",
+        "add a rule to the firewall for port 8080",
+        "you must be logged in to see the page, that's the text I want",
+        "you keep getting a 404 when the id is missing",
+        "stop polling the server when the tab is hidden",
+        "why are we loading all the users instead of the first page?",
+        "do not commit the .env I just created",
+        "only commit the first two files",
+        "I'll commit it myself",
+        "no comments on archived posts",
+        "the button should always be visible to admins",
+        "use the search tool on the left",
+        "the policy page needs the new address",
+        "stick to the left side on scroll",
         "we can use langchain if that is easiest",
     ],
 )
@@ -196,19 +257,17 @@ def test_words_that_were_sent_once_more_were_not_said_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "notes"),
+    "said",
     [
-        ("never make changes to generated files", 1),
-        ("one commit per phase, and let me know before you merge", 1),
-        ("The export must never write empty rows", 0),
-        ("Create a nice page and verify with the browser that it looks good", 0),
-        ("Explain the parser in plain English", 0),
-        ("we don't support python 2 any longer", 0),
-        ("Always use tabs. " + "The export writes a file with a row for each order. " * 8, 0),
+        "Fix the login bug. Don't push.",
+        "Review this diff. Never modify files.",
+        "Process the queue one item at a time",
+        "Your task is to review. Never commit. Always answer in JSON.",
+        "The export must never write empty rows",
     ],
 )
-def test_of_the_first_words_only_a_few_on_how_to_work_last(said: str, notes: int) -> None:
-    assert len(texts(Story().says(said).says("ok", "assistant"))) == notes
+def test_first_words_set_a_task(said: str) -> None:
+    assert texts(Story().says(said).says("ok", "assistant")) == []
 
 
 @pytest.mark.parametrize(
@@ -452,6 +511,11 @@ def test_a_note_with_context_cites_the_line_of_its_context() -> None:
         ("not needed anymore", "Not needed anymore."),
         ("no co-authored trailers", "No co-authored trailers."),
         ("can we not use floats?", "Do not use floats."),
+        ("can we not add emojis?", "Do not add emojis."),
+        ("no subagents", "No subagents."),
+        ("no, use tabs", "Use tabs."),
+        ("no we never do that", "We never do that."),
+        ("using mocks here is pointless", "Using mocks here is pointless."),
     ],
 )
 def test_a_note_says_it_as_the_person_meant_it(said: str, note: str) -> None:

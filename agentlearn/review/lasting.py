@@ -11,152 +11,187 @@ from agentlearn.review.signs import sign
 
 ORDERS = r"(?:^|[,;:.(] ?|- |\b(?:please|so|but|just|then|you|and) )"
 """Where an order begins: "the icons don't line up" is none."""
-NOT_YET = (
+NOT = r"(?:don'?t|do not|never)"
+OF_THE_PERSON = (
     r"(?!(?:\w+ )?(?:have|know|see|think|need|care|mind|remember|recall|agree|you|understand|worry"
     r"|stop|get|let|limit|delete|submit)\b)"
 )
-"""After "don't": what tells of the person, not of a wish."""
+"""After "don't": what tells of the person, or of one thing at hand, is no wish for next time."""
 ALWAYS = r"(?:always|alway|alwys|never)"
 USUALLY = r"(?:(?:currently|already|also|mostly|only|actually|just|usually|now|all|typically) )?"
+AT_HAND = r"(?:this|that|it|them|these|those|yet|the (?:first|last|two|three|\.\w+|\w+ i)\b)"
+LANGUAGE = (
+    r"(?:english|german|french|spanish|italian|portuguese|dutch|polish|russian|turkish|chinese"
+    r"|japanese|korean|hindi|arabic)"
+)
+STEP = (
+    r"(?:changes?|commits?|steps?|phases?|tasks?|edits?|sessions?|push|prs?|features?|prompts?"
+    r"|messages?|merge|release|commands?|updates?)"
+)
+AGENT_DOES = (
+    r"(?:mak|chang|add|edit|commit|push|creat|ask|us|guess|assum|apologi[sz]|explain|writ|runn"
+    r"|delet|ignor|do|say|try|be|wast|putt|rewrit|touch)ing"
+)
+REPROACH = (
+    r"\bwhy (?:(?:are|do) (?:we|you|u) (?:writ|us|commit|creat|runn|mak|keep|do|install|putt)\w*\b"
+    r".*\binstead of\b|not using\b|(?:can'?t|don'?t|didn'?t|aren'?t) (?:you|u) us(?:e|ing)\b)"
+)
 NAMED = re.compile(
     r"^(?:just |please )*(?:use|don'?t use|do not use) (?:the (?:type )?|our )?"
-    r"(?!this|that|it\b|both|option|your|all|my)[a-z][\w.@/-]+\W*$",
+    r"(?!this|that|it\b|both|option|your|all|my)`?(?:…|[a-z][\w.@/-]+)\W*$",
     re.IGNORECASE,
 )
 """A tool or a library and nothing else."""
-LASTING = (
+WRITTEN_DOWN = sign(
+    "wants it written down",
+    4,
+    r"\b(?:add|put|note|record|instruct\w*|rule)\b.{0,80}\b(?:claude|agents|gemini)[ .]?md\b",
+    r"\b(?:claude|agents|gemini)[ .]?md\b.{0,60}\b(?:instruct\w*|rule|always|never|must)\b",
+    r"\bneeds? to (?:be|go) (?:in|into) (?:your |the )?memory\b",
+)
+WORK_SIGNS = (
     sign(
         "every time",
         4,
-        r"(?<!\bbefore )\b(?:from now on|(?:going|moving) forward|next time|as a rule"
-        r"|when(?:ever)? possible)\b"
-        r"(?! (?:use|reference))",
-        r"\b(?:after|before|with) (?:every|each) (?:\w+ )?(?:changes?|commits?|steps?|phases?"
-        r"|tasks?"
-        r"|edits?|sessions?|push|prs?|features?|prompts?|messages?|merge|release|commands?"
-        r"|updates?)\b",
+        r"(?<!\bbefore )\b(?:from now on|(?:going|moving) forward|as a rule"
+        r"|when(?:ever)? possible)\b",
+        r"\bnext time(?:\W*$|,| (?:please|you|ask|use|run|test|check|do|don'?t))",
+        rf"\b(?:after|before|with) (?:every|each) (?:\w+ )?{STEP}\b",
+        r"\b(?:whenever|every time|each time) you (?:change|add|edit|touch|modify|update|create"
+        r"|commit|finish|make|write|rename|remove)\b",
         r"\b(?:commits?|prs?|branch(?:es)?|changesets?) (?:per|for each|for every) "
-        r"(?:phase|feature|change|commit|task|step|ticket|issue|file|fix)\b",
-        r"\b(?:as|once|after|when) each (?:\w+ ){1,2}(?:is|are) "
-        r"(?:complete|done|finished|added|ready)|\bas you go(?: along)?\b",
-        r"\b(?:one[- ]at[- ]a[- ]time|one \w+ at a time)\b",
+        r"(?:phase|feature|change|task|step|ticket|issue|fix)\b",
+        r"\bone (?:\w+ )?change per commit\b|\bas you go(?: along)?\b",
+        r"\b(?:as|once|after|when) each (?:task|step|phase|feature|device|part) (?:is|was) "
+        r"(?:complete|done|finished|added|ready)",
+        r"\bone[- ](?:(?:step|thing|question|item|change|explanation|commit|task|issue|file"
+        r"|migration)"
+        r"[- ])?at[- ]a[- ]time\b",
     ),
     sign(
-        "asks to be asked",
+        "how far it may go",
         4,
         r"^(?!.*\b(?:please|just|go ahead)\b.*without).*\bwithout (?:\w+ )?"
-        r"(?:asking|checking with|telling|letting|my|permission|approval)\b",
-        r"\b(?:don'?t|do not|never|stop|no) (?:\w+ )?assum(?:e|ing|ptions?)\b",
+        r"(?:asking|checking with|telling|letting|permission|approval|my \w+ ?(?:approval|ok"
+        r"|confirm))",
+        rf"\b(?:{NOT}|stop|no) (?:make |any |making )*assum(?:e|ing|ptions?)"
+        r"(?: anything| things)?\W*(?:$|[,;]|ask)",
         r"\bask (?:me|us)(?: \w+)? (?:if|when|before|first|for help|to help)\b",
-        r"\b(?:if|when) (?:\w+ ){1,4}?(?:ask|check with) (?:me|us)\b|\bask clarifying questions\b",
-        r"\b(?:check|confirm|clear it) with me\b|\blet me (?:know|review|approve)\b.*\b(?:once"
-        r"|before)\b",
-        r"\b(?:don'?t|do not|no need to|stop) (?:\w+ )?(?:ask|wait)(?:ing)?(?: me)? for "
+        r"\bask (?:me |us )?before \w+ing\b|\bask clarifying questions\b",
+        r"\b(?:if|when) (?:\w+ ){1,4}?(?:ask|check with) (?:me|us)\b|\b(?:check|confirm) with me\b",
+        r"\blet me (?:know|review|approve|see)\b.*\bbefore\b",
+        r"\b(?:show|tell|ask|plan|explain|discuss|brainstorm)\b.*\bbefore you (?:code|start"
+        r"|implement"
+        r"|change|write|edit|commit|push|do|begin)\b",
+        rf"\b(?:{NOT}|no need to|stop) (?:\w+ )?(?:ask|wait)(?:ing)?(?: me)? for "
         r"(?:my )?(?:approval|permission|confirmation)\b|\byou(?:'re| are) authori[sz]ed to\b",
-        r"\bwait for my (?:\w+ )?(?:approval|ok|go|review|confirmation|input)\b",
+        r"\bwait for my (?:\w+ )?(?:approval|ok|go|review|confirmation)\b",
     ),
     sign(
         "wants it checked",
         4,
-        r"\b(?:don'?t|do not|never|stop) (?:\w+ )?(?:claim|guess|pretend|hallucinat|invent)\w*",
+        rf"\b(?:{NOT}|stop) (?:\w+ )?(?:claim|guess|pretend|hallucinat|invent)\w*",
         r"\b(?:make sure|be sure|remember|need|please|have) (?:\w+ ){0,2}(?:to )?(?:test|verify)\b"
         r".*\b(?:after|before|works?|changes?|it)\b",
-        r"\b(?:test|verify|run \S+(?: \S+)?) (?:\w+ ){0,4}before (?:you|return|commit|push|say"
-        r"|hand|tell"
-        r"|claim|finish|report)\w*",
+        r"\b(?:test|verify|run \S+(?: \S+)?) (?:\w+ ){0,4}"
+        r"before (?:you|return|commit|push|say|hand|tell|claim|finish|report)\w*",
+        r"\brun \S+(?: \S+){0,3} (?:after|before) (?:chang|add|edit|commit|push|modify|updat)ing\b",
         r"\b(?:test|verify|confirm)\b.{0,30}\b(?:with|using|via|through) (?:the )?(?:\w+ )?"
-        r"(?:playwright|mcp|browser|chrome|agent-browser)\b|\bdid you not (?:use|run|test"
-        r"|verify)\b",
+        r"(?:playwright|mcp|browser|chrome|agent-browser)\b",
+        r"\bdid you not (?:use|run|test|verify)\b|\bfix the (?:code|cause|root cause), not the \w+",
     ),
-    sign(
-        "wants it written down",
-        4,
-        r"\b(?:add|put|note|record|instruct\w*|rule)\b.{0,80}\b(?:claude|agents|gemini)[ .]?md\b",
-        r"\b(?:claude|agents|gemini)[ .]?md\b.{0,60}\b(?:instruct\w*|rule|always|never|must)\b",
-        r"\bneeds? to (?:be|go) (?:in|into) (?:your |the )?memory\b|\b(?:create|add|make) a rule\b",
-    ),
+    WRITTEN_DOWN,
     sign(
         "how to talk",
         4,
-        r"\b(?:be|more) (?:\w+ and )?(?:concise|brief|succinct)\b|\bplain (?:english|words"
-        r"|language)\b",
+        r"\b(?:be|more) (?:\w+ and )?(?:concise|brief|succinct)\b",
+        r"\bplain (?:english|words|language)\b",
+        rf"\b(?:answer|reply|respond|speak|talk|commit messages?"
+        rf"|comments?)\b.{{0,30}}\bin {LANGUAGE}\b",
         r"\b(?:keep|make|give|want)\b.{0,30}\b(?:answers?|explanations?|responses?|repl(?:y|ies)"
         r"|summar\w+|descriptions?|messages?)\b.{0,20}\b(?:short\w*|brief|simple\w*|concise)\b",
         r"\bkeep (?:it|them|your \w+) (?:short|brief|concise)\b|\bstraight to the point\b",
         r"\b(?:short|brief|simple|concise|simpler|shorter) (?:explanations?|answers?|terms|words"
         r"|responses?|summaries)\b",
-        r"\bexplain\w* (?:\w+ ){0,4}(?:step by step|simply|in simple)\b|\bstop (?:explain"
-        r"|apolog)\w+",
+        r"\bexplain\w* (?:\w+ ){0,4}(?:step by step|simply|in simple)\b",
+        r"\b(?:no more|no|stop with the|without|avoid) (?:emojis?|em[- ]?dash(?:es)?)\b",
     ),
     sign(
         "faults the agent",
         4,
-        r"\b(?:you|u)(?:'re| are| were)? (?:\w+ )?(?:should(?:n'?t| not)? (?:have|be \w+ing|need)"
-        r"|supposed to)\b",
-        r"\b(?:you|u) (?:\w+ )?(?:keep|kept) \w+ing\b",
-        rf"{ORDERS}stop \w+ing (?:\w+ ){{0,6}}\w",
+        r"\b(?:you|u) should(?:n'?t| not)? (?:be \w+ing|need to"
+        r"|have (?:\w+ )?(?:asked|used|run|tested|checked|told|done|known|read|changed|kept"
+        r"|waited))\b",
+        r"\b(?:you|u) (?:are|were) (?:\w+ )?supposed to\b",
+        r"\b(?:you|u) (?:\w+ )?(?:keep|kept) (?!getting|seeing)\w+ing\b",
+        r"\b(?:you|u) (?:\w+ )?(?:write|add|make|use|put|give|explain|say|ask) (?:\w+ )?"
+        r"too? (?:many|much)\b",
+        rf"{ORDERS}stop {AGENT_DOES} \w",
         r"\bi (?:already |specifically )?told you (?:not|already|before|again|twice|that)\b",
         r"\bi (?:did not|didn'?t|never) (?:ask|tell)(?:ed)? you\b",
-        r"\bwhy (?:not using|(?:can'?t|don'?t|didn'?t|aren'?t) (?:you|u) us(?:e|ing))\b",
-        r"\b(?:you|u) must\b|\bwhy (?:are|do) (?:we|you|u) \w+.*\binstead of\b",
+        r"\b(?:you|u) must (?:never|always|not|use|ask|run|test|check|read|follow|commit)\b",
+        REPROACH,
     ),
     sign(
         "commits",
         4,
-        r"\b(?:no|don'?t|do not|never|without|remove)\b.{0,30}\b(?:co-?author\w*|trailers?"
-        r"|attribution)\b",
-        r"\b(?:don'?t|do not|never) (?:\w+ )?(?:commit|push|merge|amend|rebase|force)\b",
-        r"\bi(?:'ll| will) (?:\w+ )?(?:commit|merge|squash|push|review)\b.*\b(?:myself|my end"
-        r"|own)\b",
-        r"\b(?:small|separate|atomic|meaning\w*|conventional|logical|individual) commits?\b",
-        r"^no (?:attributions?|co-?author\w*|sub-?agents?|emojis?|comments?|mocks?"
-        r"|em[- ]?dash\w*)\b",
-        r"\bonly (?:commit|push|stage) (?!it\b|this|that)\w|\bcommit (?:early|often|as you)\b",
-        r"\b(?:via|in|through|use|using) (?:a |separate )?(?:worktrees?|stacked prs?)\b",
+        rf"\b(?:no|{NOT}|without|remove)\b.{{0,30}}\b(?:co-?author\w*|trailers?|attribution)\b",
+        rf"\b{NOT} (?:\w+ )?(?:commit|push|merge|amend|rebase|force)\b(?! {AT_HAND})",
+        r"\bi(?:'ll| will) (?:\w+ )?(?:commit|merge|squash|push|review)\b.*\bmy end\b",
+        r"\b(?:small|atomic|meaning\w*|conventional|logical) commits?\b",
+        rf"\bonly (?:commit|push|stage) (?!{AT_HAND})\w|\bcommit (?:early|often|as you)\b",
+        r"\binstead of (?:committing|pushing)\b|\bvia (?:a )?worktrees?\b|\bstacked prs?\b",
     ),
+)
+"""Of these it does not matter which task is at hand."""
+LASTING = (
+    *WORK_SIGNS,
     sign(
         "refuses a means",
         4,
-        rf"{ORDERS}(?:don'?t|do not|avoid|never|stop) (?:ever )?(?:use|using|add|adding|hardcod\w+"
-        r"|mock\w*|touch\w*|overcomplicat\w+|generat\w+|creat\w+|open|launch|call) \S",
+        rf"{ORDERS}(?:{NOT}|avoid|stop) (?:ever )?(?:us(?:e|ing)|hardcod\w+|mock\w*|touch\w*"
+        rf"|edit\w*"
+        r"|overcomplicat\w+|open|launch) (?!this|that|it\b)(?!.*\b(?:when|if)\b)\S",
         r"\b(?:i|we) (?:really )?(?:don'?t|do not) want to use\b",
         r"\b(?:should(?:n'?t| not)|must(?:n'?t| not)) be (?:\w+ )?(?:hacky|hard-?coded|\w+ing)\b",
         r"\b(?:can|could) we (?:please )?(?:avoid|stop)\b",
+        r"^no (?:new dependenc\w+|sub-?agents?\W*$|mocks?\W*$|comments?\W*$)",
     ),
     sign(
         "refuses",
         3,
-        rf"(?:^|[;:.] ?|- |\b(?:please|you) )(?:don'?t|do not|avoid) {NOT_YET}\w",
+        rf"(?:^|[;:.] ?|- |\b(?:please|you) )(?:don'?t|do not|avoid) {OF_THE_PERSON}\w",
         r"\b(?:we|i) (?:really |even )?don'?t (?:really |even )?need (?!to (?:change|call|give)"
         r"|it\b)",
         r"\bno need (?:to|for)\b|\bmust(?:n'?t| not| never)\b",
         r"\b(?:we|you|i) (?:\w+ )?should(?:n'?t| not| never)\b",
         r"\b(?:can|could) we (?:please )?not (?!just\b)\w+|\bable to not\b",
     ),
-    sign(
-        "does not want",
-        6,
-        r"\b(?:i|we) (?:really )?(?:don'?t|do not) want (?!to\b|it\b)",
-        # What people do not want to do themselves is no word on how to work.
-    ),
+    # What people do not want to do themselves is no word on how to work.
+    sign("does not want", 6, r"\b(?:i|we) (?:really )?(?:don'?t|do not) want (?!to\b|it\b)"),
     sign("in future", 3, r"\bin (?:the )?future\b"),
     sign(
         "how it is here",
         3,
-        rf"\bwe (?:\w+ )?(?:never|(?:do|ca)n'?t|do not|cannot|no longer) {NOT_YET}\w",
+        rf"\bwe (?:\w+ )?(?:never|(?:do|ca)n'?t|do not|cannot|no longer) {OF_THE_PERSON}\w",
         r"(?<!\bcan )(?<!\bcould )\bwe (?:always|only) (?!need|have|return|get|see)\w",
         r"(?<!\bif )(?<!\bcan )(?<!\bcould )(?<!\bhow )(?<!\bwhen )(?<!\bonce )(?<!\bdo )"
         rf"(?<!\bshould )\bwe {USUALLY}"
         r"(?:use|support|prefer|share|keep(?! \w+ing)|rely on|follow|store|deploy)\b",
-        r"\b(?:our|the|that'?s) (?:\w+ )?(?:convention|policy|(?:overriding )?directive)\b",
+        r"\b(?:this|our) (?:project|repo|repository|code ?base|team) (?:uses?|follows?|needs?"
+        r"|runs?)\b",
+        r"\bin this (?:project|repo|repository|code ?base)\b|\bwe (?:\w+ ){1,2}here\b"
+        r"|\bhere, not\b",
+        r"\b(?:our|the|that'?s(?: the)?) (?:\w+ )?(?:convention|directive)\b|\bour policy\b",
         r"\bour (?:pattern|rule|standards?|approach|team'?s)\b",
+        r"\ball (?:new )?(?:code|files|functions|tests|commits|prs|endpoints) "
+        r"(?:needs?|must|should|ha(?:s|ve) to)\b",
+        r"\btests? only (?:run|work|pass)\w* (?:in|inside|with|on|under)\b",
         r"\b(?:is|are|as) the (?:\w+ )?source of truth\b",
         r"\b(?:is|are) (?:now (?:called|named|part of|in|under)|no longer|git-?ignored)\b",
-        r"\b(?:on purpose|intentionally|by design)\b",
-        r"^(?:just to |please )?note that\b",
-        r"\bi(?:'m| am) (?:on|using|running) (?:an? |the )?(?:ubuntu|windows|mac\w*|linux|wsl\d?"
-        r"|arch"
-        r"|fedora|debian|nixos|\w+ plan)\b",
+        r"\b(?:on purpose|intentionally|by design)\b|^(?:just to |please )?note that\b",
+        r"\bi(?:'m| am) (?:on|using|running) (?:an? |the )?"
+        r"(?:ubuntu|windows|mac\w*|linux|wsl\d?|arch|fedora|debian|nixos|max plan)\b",
     ),
     sign(
         "has another name",
@@ -167,15 +202,15 @@ LASTING = (
     sign(
         "names the way",
         3,
-        r"(?:^|[,;.] |\b(?:please|you|we|i|(?:you|we|i) should|let'?s|and|but|just|to"
-        r"|not) )(?:use|prefer"
-        r"|follow|reuse"
-        r"|stick (?:to|with)|go with) (?!this|that|it\b).*(?:\binstead\b|\brather than\b|, not\b)",
+        r"(?:^|[,;.] |\b(?:please|you|we|i|(?:you|we|i) should|let'?s|and|but|just|to|not) )"
+        r"(?:use|prefer|follow|reuse|stick (?:to|with)|go with) (?!this|that|it\b)"
+        r".*(?:\binstead\b|\brather than\b|, not\b)",
         r"\buse (?:the |our |a )?(?:\S+ ){0,3}?(?:sub-?agents?|agents?|skills?|mcp|cli|tools?)\b"
-        r"(?!,|.*@)",
+        r"(?!,|.*@| on the)",
         NAMED.pattern,
-        r"\b(?:i|we)(?:'?d)? (?:\w+ )?prefer (?!that|it|if|the (?:\w+ )?"
-        r"(?:one|option|first|second|earlier|later|other)\b)\w|^prefer\b|\bstick (?:to|with) the\b",
+        r"\b(?:i|we)(?:'?d)? (?:\w+ )?prefer (?!that|it|if"
+        r"|the (?:\w+ )?(?:one|option|first|second|earlier|later|other)\b)\w|^prefer\b",
+        r"\bstick (?:to|with) the (?!left|right|top|bottom)",
         r"\bi (?:really )?(?:don'?t like|hate) (?!the (?:look|color|way it))\w",
     ),
     sign(
@@ -192,17 +227,6 @@ OTHER_WAY = sign(
     r"\b(?:instead of\b|rather than\b|instead\W*$)",
 )
 """Of the thing itself where it was rejected; elsewhere mostly of the task."""
-WORK = {
-    "every time",
-    "asks to be asked",
-    "wants it checked",
-    "wants it written down",
-    "how to talk",
-    "faults the agent",
-    "commits",
-}
-WORK_AT_ONCE = {"every time", "asks to be asked", "commits"}
-"""Of these also the first words speak; how to check or explain is part of a first task."""
 LENDING = (
     sign(
         "decides",

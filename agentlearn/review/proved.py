@@ -16,6 +16,7 @@ from agentlearn.guard import one_line
 from agentlearn.review.lesson import Lesson
 from agentlearn.review.linters import broken_rule
 from agentlearn.review.runs import Run
+from agentlearn.review.showing import clean, shown_variable
 from agentlearn.sessions.turns import Turn
 
 NEAR_TURNS, RIGHT_AFTER = 40, 6
@@ -48,7 +49,8 @@ ENVIRONMENT = re.compile(
     r"unsupported engine|requires? (?:node|python|go|java|ruby)|is not set|must be set|not set\b|"
     r"is required|connection refused|econnrefused|enoent|eacces|externally-managed|"
     r"no required module|not recognized|no workspaces? found|not a git repository|timed out|"
-    r"(?:specify|needs?|requires?|missing|provide|pass) --|required (?:flag|option|argument)|"
+    r"specify --|^error\b.{0,80}\b(?:needs?|requires?|missing) --|"
+    r"required (?:flag|option|argument)|"
     r"no tests? (?:ran|collected|found)|"
     r"toolchain|go\.mod|incompatible|mismatch|not a tty|no such (?:option|command|table|container)|"
     r"cannot connect|failed to connect|could not resolve|read-only file system|"
@@ -56,6 +58,12 @@ ENVIRONMENT = re.compile(
     r"needs? to be (?:built|generated|installed)",
     re.IGNORECASE,
 )
+SHUT_IN = re.compile(
+    r"\b(?:not permitted|permission denied|could not resolve|read-only file system|network"
+    r"|connection refused|econnrefused|enotfound|eperm|eacces|bwrap)\b",
+    re.IGNORECASE,
+)
+"""What a sandbox does to a program."""
 NO_SUCH = re.compile(
     r"command not found|not found\s*$|missing script|no rule to make target|"
     r"no such (?:command|task)|unknown command|not recognized|couldn't find a script|"
@@ -71,9 +79,6 @@ ERROR_LINE = re.compile(
 )
 OUTSIDE = re.compile(r"[/~$.\\-]|[A-Za-z]:")
 """A folder that is no part of the project, or the way back to it: the agent had lost its way."""
-HOME = re.compile(r"(?:/Users|/home)/[^/\s\"']+|/root\b|C:\\Users\\[^\\\s]+")
-LONG_PATH = re.compile(r"(?:/[\w.@+-]+){4,}")
-HASH = re.compile(r"\b[0-9a-f]{16,}(?:-\w)?\b")
 DEMANDS = re.compile(
     r"(?:\bpanic|\b\w*(?:Error|Exception))\b.{0,120}?"
     r"(?:\b[Mm]ust (?:be|have|match|start|end|contain|not|only|begin)\b|\bhas to be\b"
@@ -94,6 +99,7 @@ REMEDIES = re.compile(
     r"\b(?:install|sync|generate|codegen|build|migrate|up|tidy|setup|bootstrap|restore|fetch|pull|"
     r"download|vendor|prepare|init|compile|trust|fmt|format|start)\b"
 )
+BRINGS = re.compile(r"\b(?:install|ci|sync|generate|codegen|migrate|tidy|restore|fetch|download)\b")
 MENDS = frozenset(("--fix", "--write"))
 ERROR_CHARS = 140
 VARIANT, REMEDY, NAMED = 8, 7, 7
@@ -132,7 +138,7 @@ def _variant(failed: Run, later: list[Run]) -> Lesson | None:
     if how is None or AROUND.search(how):
         return None
     if changed.failed:  # it was one step on the way: what worked in the end is told
-        how = f"`{clean(worked.shown)}` works."
+        how = f"`{worked.shown}` works."
     text = f"`{failed.shown}` fails here with “{error}”; {how}"
     return Lesson(text, _spans(failed, worked), failed.topic, strength=VARIANT)
 
@@ -148,7 +154,7 @@ def _other_command(failed: Run, later: list[Run], turns: list[Turn]) -> Lesson |
         return None
     if AROUND.search(worked.shown):
         return None
-    text = f"`{failed.shown}` fails here with “{error}”; `{clean(worked.shown)}` works."
+    text = f"`{failed.shown}` fails here with “{error}”; `{worked.shown}` works."
     return Lesson(text, _spans(failed, worked), failed.topic, strength=VARIANT)
 
 
@@ -158,8 +164,8 @@ def _differs(one: Run, other: Run) -> bool:
         other.variables,
         other.folder,
     )
-    same_way = same_way and one.outside == other.outside
-    return not same_way or _flags(one) != _flags(other) or one.program != other.program
+    let_out = other.outside and not one.outside and SHUT_IN.search(one.output) is not None
+    return let_out or not same_way or _flags(one) != _flags(other) or one.program != other.program
 
 
 def _holds(worked: Run, failed: Run, changed: Run) -> bool:
@@ -174,13 +180,13 @@ def _holds(worked: Run, failed: Run, changed: Run) -> bool:
 
 def _difference(failed: Run, changed: Run) -> str | None:
     """What made the difference, in words; None if it cannot be named."""
-    if changed.outside and not failed.outside:
-        return "it works outside the sandbox."
+    if changed.outside and not failed.outside and SHUT_IN.search(failed.output):
+        return "it works outside the sandbox, where the person allows it."
     if changed.wrapper != failed.wrapper:
-        return f"`{' '.join((*changed.wrapper, *changed.core))}` works."
+        return f"`{clean(' '.join((*changed.wrapper, *changed.core)))}` works."
     added = [each for each in changed.variables if each.partition("=")[0] not in _names(failed)]
     if added:
-        return f"with `{clean(' '.join(added))}` it works."
+        return f"with `{' '.join(map(shown_variable, added))}` it works."
     if changed.folder != failed.folder and changed.folder and not OUTSIDE.match(changed.folder):
         return f"it works in the folder `{clean(changed.folder)}`."
     error = failed.output
@@ -217,8 +223,8 @@ def _remedy(failed: Run, later: list[Run], turns: list[Turn]) -> Lesson | None:
     worked = next((run for run in later if run.core == failed.core and not run.failed), None)
     if worked is None or not worked.passed or _edited(turns, failed.turn, worked.turn):
         return None
-    between = [run for run in later[: later.index(worked)] if run.core != failed.core]
-    remedies = [run for run in between if run.passed and _cures(run)]
+    between = [run for run in later if run.turn <= worked.turn and run.core != failed.core]
+    remedies = [run for run in between if run.passed and _cures(run, run.turn == worked.turn)]
     if not remedies or AROUND.search(" ".join((*remedies[-1].core, *remedies[-1].arguments))):
         return None
     cure = remedies[-1]
@@ -232,7 +238,10 @@ def _tells_nothing(failed: Run) -> bool:
     return ran or failed.core[0] in GENERAL
 
 
-def _cures(run: Run) -> bool:
+def _cures(run: Run, beside: bool) -> bool:
+    """`beside`: in one line with what worked, where one builds and cleans for many reasons."""
+    if beside:
+        return BRINGS.search(run.plain) is not None
     return REMEDIES.search(run.plain) is not None or not MENDS.isdisjoint(run.arguments)
 
 
@@ -288,9 +297,3 @@ def error_line(output: str) -> str | None:
     telling = [line for line in wrong if ENVIRONMENT.search(line)]
     chosen = next(iter(telling or wrong), None)
     return None if chosen is None else one_line(clean(chosen), ERROR_CHARS)
-
-
-def clean(text: str) -> str:
-    """Without the names of people's folders, with long paths and hashes shortened."""
-    text = HASH.sub("…", HOME.sub("~", text))
-    return LONG_PATH.sub(lambda found: "…/" + "/".join(found[0].split("/")[-2:]), text)

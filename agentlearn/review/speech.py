@@ -30,13 +30,18 @@ TYPED_CHARS = 300
 MOST_LINES = 12
 CITES_CODE = re.compile(r"\b[\w./-]+\.[a-z]{1,4}:\d+|\]\([^)]*:\d+\)|\(lines? \d")
 """Somebody who reviews code names its lines; a person at a prompt hardly does."""
+NO = (
+    r"no(?=\W*$|[,.!;:-]| (?:i|we|you|it|it'?s|that|that'?s|this|the|they|there|don'?t|do|use"
+    r"|remove"
+    r"|please|just|not|never|always|let'?s|but|wait|keep|put|make|stop|why|what|how|can|could|my"
+    r"|in|confirm|actually|sorry)\b)"
+)
+"""An answer, not a part of the wish: "no subagents" is none without its first word."""
 POLITE = re.compile(
-    r"^(?:(?:no(?! need| longer| attribution| co-?author| \w+s\b)|nope|ok(?:ay)?|yes|yeah?|well"
-    r"|hm+|so|and"
-    r"|but|also|then|"
-    r"please|actually|sorry|oh|ah|hey|lol|haha|omg|ugh|wtf|fuck me|wait|hang on|hold on"
-    r"|basically|honestly|i think(?: that)?|"
-    r"i mean|i'?d (?:say|rather|prefer)(?: that| to)?)\b[,.!:;\s-]*)+",
+    rf"^(?:(?:{NO}|nope|ok(?:ay)?|yes|yeah?|well|hm+|so|and|but|also|then|please|actually|sorry"
+    rf"|oh|ah"
+    r"|hey|lol|haha|omg|ugh|wtf|fuck me|wait|hang on|hold on|basically|honestly|i think(?: that)?"
+    r"|i mean|i'?d (?:say|rather|prefer)(?: that| to)?)\b[,.!:;\s-]*)+",
     re.IGNORECASE,
 )
 MIDWAY = re.compile(r"[,;]? (?:can|could|should) (?:we|you)(?: please)? ", re.IGNORECASE)
@@ -83,13 +88,13 @@ def bare(sentence: str) -> str:
 
 def in_own_words(sentence: str) -> str:
     """The wish as a note: the same words, without the politeness around them."""
-    text = bare(sentence)
+    text = re.sub(r"^why not using (?=\w)", "use ", bare(sentence), flags=re.IGNORECASE)
     for _ in range(2):
         text = WISH.sub("", text)
-    text = re.sub(r"^using (?=\w)", "use ", MIDWAY.sub("; ", text))
+    text = MIDWAY.sub("; ", text)
     end = "?" if WHY.match(text) else "."
     text = text.strip().rstrip("?!. ").strip()
-    text = re.sub(r"^not (?=(?!needed|necessary|sure|yet|a|the)\w)", "do not ", text)
+    text = re.sub(r"^not (?!(?:needed|necessary|sure|yet|a|the)\b)(?=\w)", "do not ", text)
     first = text.split(" ")[0]
     # A path, a name in code or a command stays as it was typed.
     if re.fullmatch(r"[a-z]+[',]?[a-z]*", first):

@@ -13,8 +13,24 @@ from __future__ import annotations
 
 import re
 
-from agentlearn.review.lasting import ALWAYS, LASTING, LENDING, OTHER_WAY, WORK, WORK_AT_ONCE
-from agentlearn.review.passing import AGAINST, ASKS, FOR_THIS_TASK, THINKS
+from agentlearn.review.lasting import (
+    ALWAYS,
+    LASTING,
+    LENDING,
+    OTHER_WAY,
+    REPROACH,
+    WORK_SIGNS,
+    WRITTEN_DOWN,
+)
+from agentlearn.review.passing import (
+    AGAINST,
+    ASKS,
+    FOR_THIS_TASK,
+    GOES_ON,
+    MAKES_SOMETHING,
+    OWN_DOING,
+    THINKS,
+)
 
 NOT = (
     r"(?:not|no longer|cannot"
@@ -27,8 +43,7 @@ CORRECTS = re.compile(
 WISHFUL = re.compile(
     r"\b(?:can|could|should|are|ca)(?:n'?t)? ?(?:we|you|the|it)\b.{0,60}?\b(?:instead|rather)\b"
     r"|\b(?:can|could) we (?:please )?(?:not|avoid|stop|stick to|stick with|keep to)\b"
-    r"|\bable to not\b|\bwhy (?:are|do) (?:we|you|u)\b.*\binstead of\b"
-    r"|\bwhy (?:not using|(?:can'?t|don'?t|didn'?t|aren'?t) (?:you|u) us(?:e|ing))\b",
+    rf"|\bable to not\b|{REPROACH}",
     re.IGNORECASE,
 )
 """A question that has its answer in it: "can we … instead?", "can we not …?"."""
@@ -72,12 +87,23 @@ REMEMBER = re.compile(
 )
 """An explicit wish that something be kept."""
 STANDING = re.compile(
-    rf"(?:^|\b(?:please|should|must|let'?s|you|to|and|but|,) |, ){ALWAYS} (?!mind\b|been\b|got\b"
-    rf"|saw\b"
-    r"|had\b|be launched|\w+ed\b)\w|\balways(?: please)?\W*$",
+    rf"(?:^|\b(?:please|should|must|let'?s|you|to|and|but) |, ){ALWAYS} "
+    r"(?!mind\b|been\b|got\b|saw\b|had\b|be launched|\w+ed\b)\w|\balways(?: please)?\W*$",
     re.IGNORECASE,
 )
 """An order for every time."""
+OF_A_THING = re.compile(
+    r"(?!(?:you|we|i|u|let'?s|please|if you|when you|this (?:should|must|is how)|that(?:'s"
+    r"| is) how)\b)"
+    r"(?:when |if |as |once )?(?:(?:the|an?|it|this|that|they|there|our|its|each|every|users?"
+    r"|people"
+    r"|someone|all) (?:[\w'-]+ ){0,5}?|[\w'-]+s )"
+    r"(?:should|shows?|must|can(?:not|'?t)?|will|fires?|submits?|gets?|asks?|returns?|needs?|has"
+    r"|have"
+    r"|is|are|was|were|goes|go|works?|says?|runs?|logs?|exists?|sends?)\b",
+    re.IGNORECASE,
+)
+"""The page, the user or the script does it, not the agent: "the wizard shows one at a time"."""
 MOST_FOR_WORDS = 6
 """A long sentence has many words: they never weigh more than this, whatever their number."""
 CORRECTION, CLEAR = 1, 8
@@ -89,41 +115,49 @@ def weigh(sentence: str, *, rejects: bool = False) -> int:
     `rejects`: it was typed into a rejection, where an order is a correction.
     """
     sentence = QUOTED.sub("…", sentence)
-    if TAKES_BACK.search(sentence) or is_standing(sentence):
+    if TAKES_BACK.search(sentence) or is_standing(sentence, rejects=rejects):
         return CLEAR
+    about_work = is_about_work(sentence)
     wished = PURPOSE.sub("", sentence)
-    lasts = sum(sign.points for sign in LASTING if sign.words.search(wished))
+    signs = [
+        sign
+        for sign in LASTING
+        if (about_work or sign not in WORK_SIGNS) and sign.words.search(wished)
+    ]
+    lasts = sum(sign.points for sign in signs)
     if rejects and not lasts and OTHER_WAY.words.search(wished):
         lasts = OTHER_WAY.points
     if not lasts and rejects and CORRECTS.search(sentence):
         lasts = CORRECTION
     if not lasts:
         return 0
+    excused = set()
     wishful = WISHFUL.search(sentence) is not None
-    against = [sign for sign in AGAINST if sign.words.search(sentence)]
-    excused = {ASKS.name} if wishful else set()
+    if wishful:
+        excused.add(ASKS)
     if wishful or rejects:
-        excused.add(FOR_THIS_TASK.name)
-    if is_about_work(sentence):
-        excused |= {FOR_THIS_TASK.name, "own doing", "goes on"}
+        excused |= {FOR_THIS_TASK, MAKES_SOMETHING}
+    if about_work:
+        excused |= {FOR_THIS_TASK, OWN_DOING, GOES_ON}
+    if WRITTEN_DOWN in signs:
+        excused.add(MAKES_SOMETHING)
+    against = [sign for sign in AGAINST if sign not in excused and sign.words.search(sentence)]
     points = min(lasts + _lent(sentence), MOST_FOR_WORDS)
-    return points + sum(sign.points for sign in against if sign.name not in excused)
+    return points + sum(sign.points for sign in against)
 
 
-def is_standing(sentence: str) -> bool:
-    """An order for every time, not a question or a thought about one."""
+def is_standing(sentence: str, *, rejects: bool = False) -> bool:
+    """An order for every time; neither a question or a thought about one, nor what a thing does."""
+    if STANDING.search(sentence) is None:
+        return False
     doubts = ASKS.words.search(sentence) or THINKS.words.search(sentence)
-    return STANDING.search(sentence) is not None and not doubts
+    return not doubts and (rejects or OF_A_THING.match(sentence) is None)
 
 
-def is_about_work(sentence: str, kinds: set[str] = WORK) -> bool:
+def is_about_work(sentence: str) -> bool:
     """Whether it says how the agent should work, which outlives the task it works on."""
-    return any(sign.name in kinds and sign.words.search(sentence) for sign in LASTING)
-
-
-def lasts_at_once(sentence: str) -> bool:
-    """Whether it lasts even among the first words, which set a task."""
-    return is_about_work(sentence, WORK_AT_ONCE) or STANDING.match(sentence) is not None
+    said = any(sign.words.search(sentence) for sign in WORK_SIGNS)
+    return said and OF_A_THING.match(sentence) is None
 
 
 def decides(sentence: str) -> int:

@@ -26,21 +26,24 @@ from agentlearn.store.memory import same_note
 from agentlearn.store.similar import roots
 
 ENOUGH = 3
-PLACES = {"rejection": 1, "plan": 0, "answer": 0, "remember": 10, "typed": 0, "first": 0}
+PLACES = {"rejection": 1, "plan": 0, "answer": 0, "remember": 10, "typed": 0}
 """An action that was refused was wrong; a plan that was sent back mostly lacks something."""
 AGREED, AGAIN = 2, 3
 PLANS = re.compile(r"(?i)plan|question")
 CONTEXT_CHARS, NOTE_CHARS = 80, 400
 LOOK_AHEAD = 4
-FEWEST_WORDS, MOST_SAID, FIRST_CHARS = 5, 1000, 300
+FEWEST_WORDS, MOST_SAID = 5, 1000
 POINTS = re.compile(
     r"^(?:those|these|this|that|it|they)\b|\b(?:do|did|doing|done|remove|like) (?:this|that|it)\b",
     re.IGNORECASE,
 )
 """Words that say nothing without what was said before."""
 NAMES = re.compile(
-    r"\b(?:we|i) (?:\w+ )?(?:use|have|keep|run|want)\b|^use \S+|\b(?:instead of|rather than)\b"
-    r"|^(?:please )?(?:don'?t|do not|avoid) (?:use|open|launch|mock|hardcode) (?!this|that|it\b)\w",
+    r"\b(?:we|i)(?:'m)? (?:\w+ )?(?:use|have|keep|run|want|follow|hate|on)\b|^use \S+"
+    r"|\b(?:instead of|rather than|here|in this (?:project|repo|repository|code ?base))\b"
+    r"|\b(?:this|our) (?:project|repo|repository|code ?base)\b|^no new\b"
+    r"|^(?:please )?(?:don'?t|do not|never|avoid) (?:use|open|launch|mock|hardcode|touch|edit) "
+    r"(?!this|that|it\b)\w",
     re.IGNORECASE,
 )
 """Words that name what they are about, however few they are."""
@@ -57,7 +60,7 @@ NEGATED = re.compile(
 ASIDE = re.compile(r"\bkeep in mind\b", re.IGNORECASE)
 """After a request this says what to mind while doing it."""
 ABOUT = re.compile(r"^About “[^”]*”: ")
-Place = Literal["rejection", "plan", "answer", "remember", "typed", "first"]
+Place = Literal["rejection", "plan", "answer", "remember", "typed"]
 
 
 class Said(Struct, frozen=True, dict=True):
@@ -74,11 +77,11 @@ class Said(Struct, frozen=True, dict=True):
 
     @cached_property
     def is_about_work(self) -> bool:
-        return weighing.is_about_work(self.sentence)
+        return weighing.is_about_work(weighing.QUOTED.sub("…", bare(self.sentence)))
 
-    @property
-    def tells_how(self) -> bool:
-        return self.is_about_work or weighing.STANDING.match(bare(self.sentence)) is not None
+    @cached_property
+    def points(self) -> int:
+        return _points(self)
 
     @cached_property
     def roots(self) -> frozenset[str]:
@@ -124,17 +127,17 @@ def _wished(said: list[Said], index: int) -> Lesson | None:
         return None
     if (undone := _undone(wish, said[max(0, index - 3) : index])) is not None:
         return undone
-    points = _points(wish)
+    points = wish.points
     if points <= ENOUGH - AGAIN:
         return None  # not even if it was said before
-    again = [other for other in said[:index] if _same_matter(wish, other) and _points(other) > 0]
+    again = [other for other in said[:index] if other.points > 0 and _same_matter(wish, other)]
     points += AGAIN * bool(again)
     if points < ENOUGH:
         return None
     if any(_same_matter(wish, other) and _contrary(wish, other) for other in said[index + 1 :]):
         return None
     text = in_own_words(wish.sentence)
-    leans = _leans(bare(wish.sentence))
+    leans = _leans(wish)
     if leans and not _bears_leaning(wish, points):
         return None
     if wish.before and leans:
@@ -161,21 +164,25 @@ def _points(wish: Said) -> int:
 
 def _bears_leaning(wish: Said, points: int) -> bool:
     """Whether it lasts although it needs what was said before to be understood."""
-    if wish.place not in ("typed", "first"):
-        return True
+    if wish.place != "typed":
+        return True  # what was rejected stands beside it
     return points >= weighing.CLEAR or wish.is_about_work or wish.agreed
 
 
 def _says_enough(wish: Said) -> bool:
     """However few its words are: "use uv", "be concise"."""
-    return wish.tells_how or NAMED.search(bare(wish.sentence)) is not None
+    sentence = bare(wish.sentence)
+    named = NAMED.search(sentence) is not None or NAMES.search(sentence) is not None
+    return wish.is_about_work or named or weighing.is_standing(sentence)
 
 
-def _leans(sentence: str) -> bool:
+def _leans(wish: Said) -> bool:
     """Whether it says nothing without what was said before."""
+    sentence = bare(wish.sentence)
     if weighing.is_standing(sentence) or NAMES.search(sentence):
         return False
-    return POINTS.search(sentence) is not None or len(roots(sentence)) < 4
+    few = not wish.is_about_work and len(roots(sentence)) < 4
+    return few or POINTS.search(sentence) is not None
 
 
 def _undone(wish: Said, before: list[Said]) -> Lesson | None:
@@ -191,7 +198,11 @@ def _undone(wish: Said, before: list[Said]) -> Lesson | None:
         return None
     text = f"{in_own_words(faults[-1].sentence)} The person had it taken out."
     return Lesson(
-        text, tuple((each.line, each.line) for each in (faults[-1], wish)), None, "USER", 8
+        text,
+        tuple((each.line, each.line) for each in (faults[-1], wish)),
+        None,
+        "USER",
+        weighing.CLEAR,
     )
 
 
@@ -222,7 +233,7 @@ def _said(session: Session, patterns: Patterns) -> Iterator[Said]:
                     )
         elif entry.role == "user":
             agreed = _agreed(session.entries, number)
-            follows: Place = "typed" if answered and before else "first"
+            follows: Place | None = "typed" if answered and before else None
             for said in _typed(entry.text, entry.line, number, follows):
                 yield structs.replace(said, before=before, before_line=before_line, agreed=agreed)
             before, before_line, answered = entry.text.strip().split("\n")[0], entry.line, False
@@ -230,16 +241,13 @@ def _said(session: Session, patterns: Patterns) -> Iterator[Said]:
             answered = True
 
 
-def _typed(text: str, line: int, number: int, place: Place) -> Iterator[Said]:
-    """First words set a task: only what a few of them say of the agent's work may last."""
+def _typed(text: str, line: int, number: int, place: Place | None) -> Iterator[Said]:
+    """No place: the agent has done nothing since the person last spoke."""
     for position, sentence in enumerate(sentences(text)):
-        said = Said(sentence, line, place, number)
         if weighing.REMEMBER.search(sentence) and (position == 0 or not ASIDE.search(sentence)):
-            yield structs.replace(said, place="remember")
-        elif place != "first" or (
-            len(text) < FIRST_CHARS and weighing.lasts_at_once(bare(sentence))
-        ):
-            yield said
+            yield Said(sentence, line, "remember", number)
+        elif place is not None:
+            yield Said(sentence, line, place, number)
 
 
 def _agreed(entries: tuple[Entry, ...] | list[Entry], number: int) -> bool:
@@ -288,9 +296,10 @@ def _asked(call: Call) -> list[tuple[str, list[str]]]:
 
 
 def _same_matter(one: Said, other: Said) -> bool:
-    """What was sent once more, word by word, was not said again: nobody had answered it."""
-    apart = one.number != other.number and not same_note(one.sentence, other.sentence)
-    return apart and alike(one.roots, other.roots)
+    """The same words sent once more are no second saying: mostly the first got no answer."""
+    if one.number == other.number or not alike(one.roots, other.roots):
+        return False
+    return not same_note(one.sentence, other.sentence)
 
 
 def alike(first: frozenset[str], second: frozenset[str]) -> bool:

@@ -1,7 +1,7 @@
 """How well the rules find what readers marked: precision and recall, by line numbers.
 
 A change is right if it cites a line of a marked lesson; a lesson is found if a change cites it.
-`python -m tests.lessons.measure open|unseen|more` prints the figures (AGENTLEARN_SAMPLES is needed).
+`python -m tests.lessons.measure open|unseen|more` prints the figures; AGENTLEARN_SAMPLES is needed.
 """
 
 from __future__ import annotations

@@ -1,0 +1,228 @@
+"""The lines that an agent's shell was given, taken apart into commands.
+
+`GOCACHE=/tmp/c mise exec -- go test ./x` is the core `go test` with the wrapper `mise exec --`,
+a variable, and arguments. Two commands with one core are variants of each other.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec import Struct, structs
+
+from agentlearn.review.showing import clean, shown_variable
+
+VARIABLE = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+WINDOWS_VARIABLE = re.compile(r"\$env:(\w+)\s*=\s*", re.IGNORECASE)
+WINDOWS_PATH = re.compile(r"(?<!['\"])\b[A-Za-z]:\\[^\s\"';|&]*")
+WRAPPERS = (
+    ("mise", "exec", "--"), ("mise", "x", "--"), ("mise", "exec"), ("uv", "run"),
+    ("poetry", "run"), ("pdm", "run"), ("hatch", "run"), ("pipenv", "run"), ("rye", "run"),
+    ("npx",), ("bunx",), ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "exec"), ("bundle", "exec"),
+    ("direnv", "exec", "."),
+    ("nix", "develop", "-c"), ("nix-shell", "--run"), ("devbox", "run"), ("asdf", "exec"),
+    ("docker", "compose", "exec"), ("docker", "compose", "run"), ("xvfb-run",), ("dotenv", "--"),
+)  # fmt: skip
+SILENT = ("sudo", "time", "nice", "command", "exec")
+NO_COMMANDS = {
+    "cd", "echo", "export", "set", "source", ".", "true", "false", "sleep", "printf", "pwd", "ls",
+    "cat", "head", "tail", "wc", "mkdir", "touch", "cp", "mv", "rm", "sed", "awk", "tee", "sort",
+    "uniq", "xargs", "find", "grep", "rg", "ag", "which", "test", "[", "date", "env", "ps", "kill",
+    "curl", "wget", "jq", "tr", "cut", "diff", "tree", "stat", "file", "du", "df", "chmod", "then",
+    "if", "for", "while", "do", "done", "fi", "else", "wait", "read", "type", "pgrep", "pkill",
+}  # fmt: skip
+WITH_SUBCOMMAND = {
+    "go", "cargo", "npm", "pnpm", "yarn", "bun", "deno", "git", "gh", "make", "just", "task",
+    "mage", "rake", "mise", "docker", "uv", "poetry", "pip", "pip3", "dotnet", "mix", "swift",
+    "zig", "bazel", "terraform", "kubectl", "helm", "pre-commit", "composer", "bundle", "gradle",
+    "gradlew", "mvn", "mvnw", "sbt", "ruff", "turbo", "nx", "lerna", "rails", "artisan", "flutter",
+    "dart", "prisma", "alembic", "xcodebuild", "firebase", "supabase", "aws", "gcloud", "az",
+}  # fmt: skip
+ALONE = {
+    "python", "node", "bash", "sh", "zsh", "ruby", "perl", "pytest", "mypy", "pyright", "eslint",
+    "prettier", "tsc", "jest", "vitest", "mocha", "rspec", "tox", "nox", "flake8", "pylint",
+    "black", "isort", "golangci-lint", "gofmt", "rustc", "gcc", "clang", "cmake", "ninja", "psql",
+    "sqlite3", "java", "javac", "php", "phpunit", "bats", "ctest", "rubocop", "biome", "open",
+}  # fmt: skip
+"""Programs whose first argument is no subcommand. Of one that is unknown, a plain word is."""
+WITH_VALUE = {"-C", "-f", "-F", "--prefix", "--filter", "--dir", "--cwd", "--directory", "--file"}
+ALONE_OPTIONS = {"-s", "-q", "-v", "-y", "--silent", "--quiet", "--verbose", "--yes", "--offline"}
+"""Options before a subcommand, with the next word and without. After any other no subcommand is
+looked for: what stands there may be its value, and a secret."""
+ONLY_ASKS = {"--help", "--version", "help", "version"}
+ASKS_AT_THE_END = {"-h", "-V"}
+"""With something after it, -h names a host."""
+RUNS_A_TASK = {("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("bun", "run"), ("mise", "run"),
+               ("deno", "task"), ("docker", "compose"), ("bundle", "exec"), ("uv", "pip"),
+               ("gh", "pr"), ("gh", "issue"), ("turbo", "run")}  # fmt: skip
+SUBCOMMAND = re.compile(r"[a-z][\w:./-]{0,60}", re.IGNORECASE)
+SAME = {"python3": "python", "pip3": "pip", "py.test": "pytest", "gradlew": "gradle",
+        "mvnw": "mvn"}  # fmt: skip
+SHOWS_TEXT = {"cat", "curl", "wget", "head", "tail", "less", "jq", "sed", "awk", "grep", "rg"}
+"""What these print may be anybody's words: whose error a line shows is not known beside them."""
+MOST_PARTS = 20
+REDIRECTION = re.compile(r"\s(?:\d?>&\d|&>>?\s?\S+)")
+TESTS = ("check", "rspec", "jest", "tox")
+LONGEST = 4000
+
+
+class Part(Struct, frozen=True):
+    """One simple command of a line."""
+
+    core: tuple[str, ...]
+    wrapper: tuple[str, ...]
+    variables: tuple[str, ...]
+    arguments: tuple[str, ...]
+    program: str
+    """As it was typed."""
+    folder: str | None = None
+    """Where a `cd` before it in the same line led."""
+    counts: bool = True
+    """If the line worked, this did: neither a pipe nor a `;` after it hides its result."""
+
+    @property
+    def asks(self) -> bool:
+        words = (*self.core, *self.arguments)
+        return not ONLY_ASKS.isdisjoint(words) or words[-1] in ASKS_AT_THE_END
+
+    @property
+    def plain(self) -> str:
+        return " ".join(self.core)
+
+    @property
+    def is_test(self) -> bool:
+        return any("test" in word or word in TESTS for word in self.core)
+
+    @property
+    def shown(self) -> str:
+        """How it was run, without the arguments that change from time to time."""
+        command = clean(" ".join((*self.wrapper, *self.core)))
+        return " ".join((*map(shown_variable, self.variables), command))
+
+
+def parts_of(command: str) -> list[Part]:
+    """The commands of a line that are a project's, not the shell's."""
+    if len(command) > LONGEST or "<<" in command:
+        return []
+    command = WINDOWS_VARIABLE.sub(r"export \1=", REDIRECTION.sub(" ", command))
+    command = WINDOWS_PATH.sub(lambda found: found[0].replace("\\", "/"), command)
+    try:
+        lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=";&|")
+        lexer.whitespace_split = True
+        words = list(lexer)
+    except ValueError:
+        return []
+    parts = list(_parts(words))
+    if len(parts) > MOST_PARTS or any(part.words[0] in SHOWS_TEXT for part in parts):
+        return []
+    folder: str | None = None
+    exported: list[str] = []
+    found: list[Part] = []
+    for number, part in enumerate(parts):
+        words = part.words
+        if words[0] == "cd" and len(words) > 1:
+            folder = words[1]
+        elif words[0] == "export":
+            exported += [word for word in words[1:] if VARIABLE.fullmatch(word)]
+        elif (simple := _simple(words, tuple(exported))) is not None:
+            counts = _had_to_work(parts, number)
+            found.append(structs.replace(simple, folder=folder, counts=counts))
+    return found
+
+
+class _Piece(NamedTuple):
+    words: list[str]
+    is_piped: bool
+    """Into others, which are no pieces of their own."""
+    joint: str
+    """What joins it to the next."""
+
+
+def _had_to_work(parts: list[_Piece], number: int) -> bool:
+    """If the line worked, this piece of it did."""
+    if number == len(parts) - 1:
+        return number == 0 or parts[number - 1].joint != "||"
+    return not parts[number].is_piped and {part.joint for part in parts[number:-1]} == {"&&"}
+
+
+def _parts(words: list[str]) -> Iterator[_Piece]:
+    head: list[str] | None = None
+    part: list[str] = []
+    is_piped = False
+    for word in [*words, ""]:
+        if word and not set(word) <= set(";&|"):
+            part.append(word)
+            continue
+        head = part if head is None else head
+        part = []
+        if word == "|":
+            is_piped = True
+            continue
+        if head:
+            yield _Piece(head, is_piped, word)
+        head, is_piped = None, False
+
+
+def _simple(words: list[str], exported: tuple[str, ...]) -> Part | None:
+    variables, wrapper = list(exported), []
+    words = [word for word in words if not re.fullmatch(r"\d?[<>]+&?\d?.*", word)]
+    while words:
+        if VARIABLE.fullmatch(words[0]):
+            variables.append(words.pop(0))
+        elif words[0] == "env" or words[0] in SILENT:
+            words.pop(0)
+        elif words[0] == "timeout" and len(words) > 2:
+            words = words[2:]
+        elif (length := _wrapper(words)) > 0:
+            wrapper += words[:length]
+            words = words[length:]
+        else:
+            break
+    if not words:
+        return None
+    program = words.pop(0)
+    name = program.rpartition("/")[2].removesuffix(".exe")
+    if name in NO_COMMANDS or not re.fullmatch(r"[\w.+][\w.+-]{1,39}", name):
+        return None
+    name = SAME.get(name, name)
+    if name == "docker-compose":
+        name, words = "docker", ["compose", *words]
+    core = [name]
+    if name == "python" and words[:1] == ["-m"] and len(words) > 1:
+        core = [words[1]]
+        wrapper += [program, "-m"]
+        words = words[2:]
+    elif name in WITH_SUBCOMMAND or (
+        name not in ALONE and words and re.fullmatch(r"[a-z][a-z-]{1,20}", words[0])
+    ):
+        before = _leading_options(words)
+        if len(before) < len(words) and SUBCOMMAND.fullmatch(words[len(before)]):
+            core.append(words[len(before)])
+            words = [*words[len(before) + 1 :], *before]
+        if tuple(core) in RUNS_A_TASK and words and not words[0].startswith("-"):
+            core.append(words.pop(0))
+    return Part(tuple(core), tuple(wrapper), tuple(variables), tuple(words), program)
+
+
+def _leading_options(words: list[str]) -> list[str]:
+    """`-s` of `pnpm -s test`, `-C web` of `make -C web build`."""
+    count = 0
+    while count < len(words) and words[count] in WITH_VALUE | ALONE_OPTIONS:
+        count += 2 if words[count] in WITH_VALUE else 1
+    return words[:count]
+
+
+def _wrapper(words: list[str]) -> int:
+    """How many words only say where or with what the command is run."""
+    for start in WRAPPERS:
+        length = len(start)
+        if tuple(words[:length]) == start and len(words) > length:
+            if start == ("mise", "exec"):  # `mise exec go@1.26 -- go test`
+                tools = words[length:-1]
+                plain = "--" in tools and all("@" in tool for tool in tools[: tools.index("--")])
+                return words.index("--") + 1 if plain else 0
+            return length
+    return 0
