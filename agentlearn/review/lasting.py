@@ -65,15 +65,13 @@ WORK_SIGNS = (
         r"\b(?:as|once|after|when) each (?:task|step|phase|feature|device|part) (?:is|was) "
         r"(?:complete|done|finished|added|ready)",
         r"\bone[- ](?:(?:step|thing|question|item|change|explanation|commit|task|issue|file"
-        r"|migration)"
-        r"[- ])?at[- ]a[- ]time\b",
+        r"|migration)[- ])?at[- ]a[- ]time\b",
     ),
     sign(
         "how far it may go",
         4,
-        r"^(?!.*\b(?:please|just|go ahead)\b.*without).*\bwithout (?:\w+ )?"
-        r"(?:asking|checking with|telling|letting|permission|approval|my \w+ ?(?:approval|ok"
-        r"|confirm))",
+        r"^(?!.*\b(?:please|just|go ahead)\b.*without).*\bwithout (?:\w+ )?(?:asking|checking with"
+        r"|telling|letting|permission|approval|my \w+ ?(?:approval|ok|confirm))",
         rf"\b(?:{NOT}|stop|no) (?:make |any |making )*assum(?:e|ing|ptions?)"
         r"(?: anything| things)?\W*(?:$|[,;]|ask)",
         r"\bask (?:me|us)(?: \w+)? (?:if|when|before|first|for help|to help)\b",
@@ -81,8 +79,7 @@ WORK_SIGNS = (
         r"\b(?:if|when) (?:\w+ ){1,4}?(?:ask|check with) (?:me|us)\b|\b(?:check|confirm) with me\b",
         r"\blet me (?:know|review|approve|see)\b.*\bbefore\b",
         r"\b(?:show|tell|ask|plan|explain|discuss|brainstorm)\b.*\bbefore you (?:code|start"
-        r"|implement"
-        r"|change|write|edit|commit|push|do|begin)\b",
+        r"|implement|change|write|edit|commit|push|do|begin)\b",
         rf"\b(?:{NOT}|no need to|stop) (?:\w+ )?(?:ask|wait)(?:ing)?(?: me)? for "
         r"(?:my )?(?:approval|permission|confirmation)\b|\byou(?:'re| are) authori[sz]ed to\b",
         r"\bwait for my (?:\w+ )?(?:approval|ok|go|review|confirmation)\b",
@@ -119,13 +116,12 @@ WORK_SIGNS = (
     sign(
         "faults the agent",
         4,
-        r"\b(?:you|u) should(?:n'?t| not)? (?:be \w+ing|need to"
-        r"|have (?:\w+ )?(?:asked|used|run|tested|checked|told|done|known|read|changed|kept"
-        r"|waited))\b",
+        r"\b(?:you|u) should(?:n'?t| not)? (?:be \w+ing|need to|have (?:\w+ )?(?:asked|used|run"
+        r"|tested|checked|told|done|known|read|changed|kept|waited))\b",
         r"\b(?:you|u) (?:are|were) (?:\w+ )?supposed to\b",
         r"\b(?:you|u) (?:\w+ )?(?:keep|kept) (?!getting|seeing)\w+ing\b",
-        r"\b(?:you|u) (?:\w+ )?(?:write|add|make|use|put|give|explain|say|ask) (?:\w+ )?"
-        r"too? (?:many|much)\b",
+        r"\b(?:you|u) (?:\w+ )?(?:write|add|make|use|put|give|explain|say|ask) (?:\w+ )?too? "
+        r"(?:many|much)\b",
         rf"{ORDERS}stop {AGENT_DOES} \w",
         r"\bi (?:already |specifically )?told you (?:not|already|before|again|twice|that)\b",
         r"\bi (?:did not|didn'?t|never) (?:ask|tell)(?:ed)? you\b",
@@ -150,8 +146,7 @@ LASTING = (
         "refuses a means",
         4,
         rf"{ORDERS}(?:{NOT}|avoid|stop) (?:ever )?(?:us(?:e|ing)|hardcod\w+|mock\w*|touch\w*"
-        rf"|edit\w*"
-        r"|overcomplicat\w+|open|launch) (?!this|that|it\b)(?!.*\b(?:when|if)\b)\S",
+        r"|edit\w*|overcomplicat\w+|open|launch) (?!this|that|it\b)(?!.*\b(?:when|if)\b)\S",
         r"\b(?:i|we) (?:really )?(?:don'?t|do not) want to use\b",
         r"\b(?:should(?:n'?t| not)|must(?:n'?t| not)) be (?:\w+ )?(?:hacky|hard-?coded|\w+ing)\b",
         r"\b(?:can|could) we (?:please )?(?:avoid|stop)\b",
@@ -205,8 +200,8 @@ LASTING = (
         r"(?:^|[,;.] |\b(?:please|you|we|i|(?:you|we|i) should|let'?s|and|but|just|to|not) )"
         r"(?:use|prefer|follow|reuse|stick (?:to|with)|go with) (?!this|that|it\b)"
         r".*(?:\binstead\b|\brather than\b|, not\b)",
-        r"\buse (?:the |our |a )?(?:\S+ ){0,3}?(?:sub-?agents?|agents?|skills?|mcp|cli|tools?)\b"
-        r"(?!,|.*@| on the)",
+        r"\buse (?:the |our |a )?(?:\S+ ){0,3}?(?:sub-?agents?|agents?|skills?|mcp|cli"
+        r"|tools?)\b(?!,|.*@| on the)",
         NAMED.pattern,
         r"\b(?:i|we)(?:'?d)? (?:\w+ )?prefer (?!that|it|if"
         r"|the (?:\w+ )?(?:one|option|first|second|earlier|later|other)\b)\w|^prefer\b",

@@ -19,11 +19,10 @@ MAKES_SOMETHING = sign(
     "makes something",
     -3,
     r"^(?:please |then |and )*(?:add|fix(?! the (?:code|cause|root))|create|update|remove|delete"
-    r"|rename|move|build|implement|write"
-    r"|change|put|(?:show|give)(?! me)|replace|allow|bump|revert|spawn|refactor|clean|deploy"
-    r"|copy|draft|define"
-    r"|process|send|log|upload|download|sort|filter|display|render|load|return|list|investigate"
-    r"|generate|validate|parse|handle|modify|set|enable|disable)\b",
+    r"|rename|move|build|implement|write|change|put|(?:show|give)(?! me)|replace|allow|bump|revert"
+    r"|spawn|refactor|clean|deploy|copy|draft|define|process|send|log|upload|download|sort|filter"
+    r"|display|render|load|return|list|investigate|generate|validate|parse|handle|modify|set"
+    r"|enable|disable)\b",
 )
 """What the work is about. How one works on it may follow, but mostly does not."""
 FOR_THIS_TASK = sign(
@@ -63,10 +62,9 @@ AGAINST = (
     sign(
         "looks",
         -4,
-        r"\b(?:buttons?|screens?|colou?rs?|columns?|headers?|footers?|modals?|fonts?"
-        r"|cent(?:er|re)\w*|layouts?|icons?|css|dropdowns?|margins?|padding|images?|svgs?|menus?"
-        r"|cards?|logos?"
-        r"|backgrounds?|animations?|checkmarks?|check marks?|pixels?|keys? for)\b",
+        r"\b(?:buttons?|screens?|colou?rs?|columns?|headers?|footers?|modals?|fonts?|cent(?:er"
+        r"|re)\w*|layouts?|icons?|css|dropdowns?|margins?|padding|images?|svgs?|menus?|cards?"
+        r"|logos?|backgrounds?|animations?|checkmarks?|check marks?|pixels?|keys? for)\b",
     ),
     THINKS,
     sign(

@@ -109,11 +109,12 @@ def runs_of(turns: list[Turn], patterns: Patterns) -> Iterator[Run]:
 
 def _to_blame(parts: list[Part], output: str, tests_failed: bool) -> Part:
     """The one that the output names as failing; else the last, whose result the line's is."""
-    for part in parts:
+    heard = [part for part in parts if part.core[0] in output]
+    for part in heard:
         name = re.escape(part.core[0])
         if re.search(rf"\b{name}: (?:command )?not found|not found: {name}\b", output):
             return part
-    named = [part for part in parts if _complains(part.core[0], output)]
+    named = [part for part in heard if _complains(part.core[0], output)]
     tests = [part for part in parts if tests_failed and part.is_test]
     return (named or tests or parts)[-1]
 

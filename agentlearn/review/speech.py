@@ -12,8 +12,7 @@ FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?=\S)")
 PASTED = re.compile(
     r"^\s*(?:#{1,6} |>|\||diff --git|@@ |\+\+\+|---|Traceback|at \S+\(|\$ |<\w|[{\[]|/\w+"
-    r"|https?://\S+$)"
-    r"|\b\d{2}:\d{2}:\d{2}\b|[─│┌└├⎿●⏺]|\w\(\)|[;{}]\s*$|^\s*\S+:\d+(?::\d+)?\b"
+    r"|https?://\S+$)|\b\d{2}:\d{2}:\d{2}\b|[─│┌└├⎿●⏺]|\w\(\)|[;{}]\s*$|^\s*\S+:\d+(?::\d+)?\b"
     r"|\(lines? \d|^\s*Consider (?:\w+ing|whether)\b"
 )
 NOT_TYPED = re.compile(
@@ -32,16 +31,14 @@ CITES_CODE = re.compile(r"\b[\w./-]+\.[a-z]{1,4}:\d+|\]\([^)]*:\d+\)|\(lines? \d
 """Somebody who reviews code names its lines; a person at a prompt hardly does."""
 NO = (
     r"no(?=\W*$|[,.!;:-]| (?:i|we|you|it|it'?s|that|that'?s|this|the|they|there|don'?t|do|use"
-    r"|remove"
-    r"|please|just|not|never|always|let'?s|but|wait|keep|put|make|stop|why|what|how|can|could|my"
-    r"|in|confirm|actually|sorry)\b)"
+    r"|remove|please|just|not|never|always|let'?s|but|wait|keep|put|make|stop|why|what|how|can"
+    r"|could|my|in|confirm|actually|sorry)\b)"
 )
 """An answer, not a part of the wish: "no subagents" is none without its first word."""
 POLITE = re.compile(
-    rf"^(?:(?:{NO}|nope|ok(?:ay)?|yes|yeah?|well|hm+|so|and|but|also|then|please|actually|sorry"
-    rf"|oh|ah"
-    r"|hey|lol|haha|omg|ugh|wtf|fuck me|wait|hang on|hold on|basically|honestly|i think(?: that)?"
-    r"|i mean|i'?d (?:say|rather|prefer)(?: that| to)?)\b[,.!:;\s-]*)+",
+    rf"^(?:(?:{NO}|nope|ok(?:ay)?|yes|yeah?|well|hm+|so|and|but|also|then|please|actually|sorry|oh"
+    r"|ah|hey|lol|haha|omg|ugh|wtf|fuck me|wait|hang on|hold on|basically|honestly"
+    r"|i think(?: that)?|i mean|i'?d (?:say|rather|prefer)(?: that| to)?)\b[,.!:;\s-]*)+",
     re.IGNORECASE,
 )
 MIDWAY = re.compile(r"[,;]? (?:can|could|should) (?:we|you)(?: please)? ", re.IGNORECASE)

@@ -57,8 +57,8 @@ UNDOES = re.compile(
     re.IGNORECASE,
 )
 TAKES_BACK = re.compile(
-    rf"{UNDOES.pattern}.*(?:\b(?:because|since|otherwise|as|so that|risk)\b|, (?:the|it|this"
-    rf"|that|we|i)\b)",
+    UNDOES.pattern + r".*(?:\b(?:because|since|otherwise|as|so that|risk)\b"
+    r"|, (?:the|it|this|that|we|i)\b)",
     re.IGNORECASE,
 )
 """Something is taken out again, and the person says why."""
@@ -93,14 +93,12 @@ STANDING = re.compile(
 )
 """An order for every time."""
 OF_A_THING = re.compile(
-    r"(?!(?:you|we|i|u|let'?s|please|if you|when you|this (?:should|must|is how)|that(?:'s"
-    r"| is) how)\b)"
-    r"(?:when |if |as |once )?(?:(?:the|an?|it|this|that|they|there|our|its|each|every|users?"
-    r"|people"
-    r"|someone|all) (?:[\w'-]+ ){0,5}?|[\w'-]+s )"
-    r"(?:should|shows?|must|can(?:not|'?t)?|will|fires?|submits?|gets?|asks?|returns?|needs?|has"
-    r"|have"
-    r"|is|are|was|were|goes|go|works?|says?|runs?|logs?|exists?|sends?)\b",
+    rf"(?!(?:{ALWAYS}|commits?|prs?|you|we|i|u|let'?s|please|if you|when you)\b)"
+    r"(?!(?:this (?:should|must|is how)|that(?:'s| is) how)\b)(?:when |if |as |once )?"
+    r"(?:(?:the|an?|it|this|that|they|there|our|its|each|every|users?|people|someone|all) "
+    r"(?:[\w'-]+ ){0,5}?|[\w'-]+s )"
+    r"(?:should|shows?|must|can(?:not|'?t)?|will|fires?|submits?|gets?|asks?|returns?|needs?"
+    r"|has|have|is|are|was|were|goes|go|works?|says?|runs?|logs?|exists?|sends?)\b",
     re.IGNORECASE,
 )
 """The page, the user or the script does it, not the agent: "the wizard shows one at a time"."""
