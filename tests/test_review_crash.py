@@ -7,16 +7,21 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentlearn.review.by_rules import review_by_rules
+from agentlearn.review.tools import Tools
+from agentlearn.sessions.values import Session
 from agentlearn.store.places import project_places
+from agentlearn.store.shelf import Desk
 from agentlearn.store.store import Store
 from tests.commands import HEAD
-from tests.files import lines_file
+from tests.files import lines_file, read_one
 from tests.stores import assert_whole
 
 
@@ -121,6 +126,34 @@ def test_eight_reviews_at_once_lose_nothing(tmp_path: Path) -> None:
         assert memory.count(f"module{number} owns table{number}.") == 1
         assert skill.count(f"VALUE{number}=1") == 1
     assert_whole(store)
+
+
+def test_nobody_writes_between_a_look_and_what_comes_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, store = new_project(tmp_path / "project", 2)
+    first, second = (read_one(path) for path in sorted((project / "logs").iterdir()))
+    other = threading.Thread(target=by_rules, args=(Store(project_places(project)), second))
+    called = Tools.call
+
+    def call(tools: Tools, name: str, arguments: Any) -> str:
+        """It was looked whether there is a skill; now the other has the time to write one."""
+        if name == "skill_manage" and tools.desk.store is store:
+            other.start()
+            other.join(1)
+        return called(tools, name, arguments)
+
+    monkeypatch.setattr(Tools, "call", call)
+    by_rules(store, first)
+    other.join(60)
+    skill = store.read("skills/run-tests/SKILL.md") or ""
+    assert skill.count("VALUE0=1") == skill.count("VALUE1=1") == 1
+    assert len(store.state().changes) == 4
+
+
+def by_rules(store: Store, session: Session) -> None:
+    budgets: Any = {"MEMORY": 2200, "USER": 1375}
+    review_by_rules(session, Tools(Desk(store), session, "rules", None, budgets))
 
 
 @pytest.mark.slow

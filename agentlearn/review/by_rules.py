@@ -45,10 +45,11 @@ SKILLS: dict[Topic, tuple[str, str, str]] = {
 def review_by_rules(session: Session, tools: Tools) -> None:
     """Write what was found, through the tools."""
     for lesson in find_lessons(session):
-        if lesson.topic is None:
-            _note(lesson, tools)
-        else:
-            _pitfall(lesson, lesson.topic, tools)
+        with tools.desk.alone():
+            if lesson.topic is None:
+                _note(lesson, tools)
+            else:
+                _pitfall(lesson, lesson.topic, tools)
 
 
 def _note(lesson: Lesson, tools: Tools) -> None:

@@ -92,6 +92,15 @@ class Desk:
             else:
                 yield self._shelf(pen.state, []), pen.commit
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else writes meanwhile: what was looked at still stands when it is changed."""
+        if self.mode == "dry-run":
+            yield
+            return
+        with self.store.writing():  # the lock may be taken once more inside
+            yield
+
     def look(self) -> Shelf:
         """The shelf without the lock, for reading."""
         if self.mode == "dry-run":
