@@ -63,7 +63,7 @@ SAME = {"python3": "python", "pip3": "pip", "py.test": "pytest", "gradlew": "gra
         "mvnw": "mvn"}  # fmt: skip
 SHOWS_TEXT = {"cat", "curl", "wget", "head", "tail", "less", "jq", "sed", "awk", "grep", "rg"}
 """What these print may be anybody's words: whose error a line shows is not known beside them."""
-MOST_PARTS = 20
+MOST_PIECES = 20
 REDIRECTION = re.compile(r"\s(?:\d?>&\d|&>>?\s?\S+)")
 TESTS = ("check", "rspec", "jest", "tox")
 LONGEST = 4000
@@ -115,25 +115,27 @@ def parts_of(command: str) -> list[Part]:
         words = list(lexer)
     except ValueError:
         return []
-    parts = list(_parts(words))
-    if len(parts) > MOST_PARTS or any(part.words[0] in SHOWS_TEXT for part in parts):
+    pieces = list(_pieces(words))
+    if len(pieces) > MOST_PIECES or any(piece.words[0] in SHOWS_TEXT for piece in pieces):
         return []
     folder: str | None = None
     exported: list[str] = []
     found: list[Part] = []
-    for number, part in enumerate(parts):
-        words = part.words
+    for number, piece in enumerate(pieces):
+        words = piece.words
         if words[0] == "cd" and len(words) > 1:
             folder = words[1]
         elif words[0] == "export":
             exported += [word for word in words[1:] if VARIABLE.fullmatch(word)]
         elif (simple := _simple(words, tuple(exported))) is not None:
-            counts = _had_to_work(parts, number)
+            counts = _had_to_work(pieces, number)
             found.append(structs.replace(simple, folder=folder, counts=counts))
     return found
 
 
 class _Piece(NamedTuple):
+    """Of a line, between two joints: it need not be a command of the project."""
+
     words: list[str]
     is_piped: bool
     """Into others, which are no pieces of their own."""
@@ -141,14 +143,15 @@ class _Piece(NamedTuple):
     """What joins it to the next."""
 
 
-def _had_to_work(parts: list[_Piece], number: int) -> bool:
+def _had_to_work(pieces: list[_Piece], number: int) -> bool:
     """If the line worked, this piece of it did."""
-    if number == len(parts) - 1:
-        return number == 0 or parts[number - 1].joint != "||"
-    return not parts[number].is_piped and {part.joint for part in parts[number:-1]} == {"&&"}
+    if number == len(pieces) - 1:
+        return number == 0 or pieces[number - 1].joint != "||"
+    joints = {piece.joint for piece in pieces[number:-1]}
+    return joints == {"&&"} and not pieces[number].is_piped
 
 
-def _parts(words: list[str]) -> Iterator[_Piece]:
+def _pieces(words: list[str]) -> Iterator[_Piece]:
     head: list[str] | None = None
     part: list[str] = []
     is_piped = False

@@ -11,7 +11,7 @@ from agentlearn.review.signs import sign
 
 ORDERS = r"(?:^|[,;:.(] ?|- |\b(?:please|so|but|just|then|you|and) )"
 """Where an order begins: "the icons don't line up" is none."""
-NOT = r"(?:don'?t|do not|never)"
+FORBIDS = r"(?:don'?t|do not|never)"
 OF_THE_PERSON = (
     r"(?!(?:\w+ )?(?:have|know|see|think|need|care|mind|remember|recall|agree|you|understand|worry"
     r"|stop|get|let|limit|delete|submit)\b)"
@@ -72,7 +72,7 @@ WORK_SIGNS = (
         4,
         r"^(?!.*\b(?:please|just|go ahead)\b.*without).*\bwithout (?:\w+ )?(?:asking|checking with"
         r"|telling|letting|permission|approval|my \w+ ?(?:approval|ok|confirm))",
-        rf"\b(?:{NOT}|stop|no) (?:make |any |making )*assum(?:e|ing|ptions?)"
+        rf"\b(?:{FORBIDS}|stop|no) (?:make |any |making )*assum(?:e|ing|ptions?)"
         r"(?: anything| things)?\W*(?:$|[,;]|ask)",
         r"\bask (?:me|us)(?: \w+)? (?:if|when|before|first|for help|to help)\b",
         r"\bask (?:me |us )?before \w+ing\b|\bask clarifying questions\b",
@@ -80,14 +80,14 @@ WORK_SIGNS = (
         r"\blet me (?:know|review|approve|see)\b.*\bbefore\b",
         r"\b(?:show|tell|ask|plan|explain|discuss|brainstorm)\b.*\bbefore you (?:code|start"
         r"|implement|change|write|edit|commit|push|do|begin)\b",
-        rf"\b(?:{NOT}|no need to|stop) (?:\w+ )?(?:ask|wait)(?:ing)?(?: me)? for "
+        rf"\b(?:{FORBIDS}|no need to|stop) (?:\w+ )?(?:ask|wait)(?:ing)?(?: me)? for "
         r"(?:my )?(?:approval|permission|confirmation)\b|\byou(?:'re| are) authori[sz]ed to\b",
         r"\bwait for my (?:\w+ )?(?:approval|ok|go|review|confirmation)\b",
     ),
     sign(
         "wants it checked",
         4,
-        rf"\b(?:{NOT}|stop) (?:\w+ )?(?:claim|guess|pretend|hallucinat|invent)\w*",
+        rf"\b(?:{FORBIDS}|stop) (?:\w+ )?(?:claim|guess|pretend|hallucinat|invent)\w*",
         r"\b(?:make sure|be sure|remember|need|please|have) (?:\w+ ){0,2}(?:to )?(?:test|verify)\b"
         r".*\b(?:after|before|works?|changes?|it)\b",
         r"\b(?:test|verify|run \S+(?: \S+)?) (?:\w+ ){0,4}"
@@ -131,8 +131,8 @@ WORK_SIGNS = (
     sign(
         "commits",
         4,
-        rf"\b(?:no|{NOT}|without|remove)\b.{{0,30}}\b(?:co-?author\w*|trailers?|attribution)\b",
-        rf"\b{NOT} (?:\w+ )?(?:commit|push|merge|amend|rebase|force)\b(?! {AT_HAND})",
+        rf"\b(?:no|{FORBIDS}|without|remove)\b.{{0,30}}\b(?:co-?author\w*|trailers?|attribution)\b",
+        rf"\b{FORBIDS} (?:\w+ )?(?:commit|push|merge|amend|rebase|force)\b(?! {AT_HAND})",
         r"\bi(?:'ll| will) (?:\w+ )?(?:commit|merge|squash|push|review)\b.*\bmy end\b",
         r"\b(?:small|atomic|meaning\w*|conventional|logical) commits?\b",
         rf"\bonly (?:commit|push|stage) (?!{AT_HAND})\w|\bcommit (?:early|often|as you)\b",
@@ -145,7 +145,7 @@ LASTING = (
     sign(
         "refuses a means",
         4,
-        rf"{ORDERS}(?:{NOT}|avoid|stop) (?:ever )?(?:us(?:e|ing)|hardcod\w+|mock\w*|touch\w*"
+        rf"{ORDERS}(?:{FORBIDS}|avoid|stop) (?:ever )?(?:us(?:e|ing)|hardcod\w+|mock\w*|touch\w*"
         r"|edit\w*|overcomplicat\w+|open|launch) (?!this|that|it\b)(?!.*\b(?:when|if)\b)\S",
         r"\b(?:i|we) (?:really )?(?:don'?t|do not) want to use\b",
         r"\b(?:should(?:n'?t| not)|must(?:n'?t| not)) be (?:\w+ )?(?:hacky|hard-?coded|\w+ing)\b",

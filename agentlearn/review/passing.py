@@ -62,9 +62,9 @@ AGAINST = (
     sign(
         "looks",
         -4,
-        r"\b(?:buttons?|screens?|colou?rs?|columns?|headers?|footers?|modals?|fonts?|cent(?:er"
-        r"|re)\w*|layouts?|icons?|css|dropdowns?|margins?|padding|images?|svgs?|menus?|cards?"
-        r"|logos?|backgrounds?|animations?|checkmarks?|check marks?|pixels?|keys? for)\b",
+        r"\b(?:buttons?|screens?|colou?rs?|columns?|headers?|footers?|modals?|fonts?"
+        r"|cent(?:er|re)\w*|layouts?|icons?|css|dropdowns?|margins?|padding|images?|svgs?|menus?"
+        r"|cards?|logos?|backgrounds?|animations?|checkmarks?|check marks?|pixels?|keys? for)\b",
     ),
     THINKS,
     sign(

@@ -75,21 +75,16 @@ def runs_of(turns: list[Turn], patterns: Patterns) -> Iterator[Run]:
         began[call.id] = first
         if call.id in goes_on or result.status in ("rejected", "interrupted"):
             continue
-        command = patterns.command_of(first)
-        parts = parts_of(command) if command else []
-        if not command or not parts:
+        command = patterns.command_of(first) or ""
+        parts = parts_of(command)
+        if not parts:
             continue
         output = printed(result.text)
         seen = structs.replace(result, packed=pack(output))
         verdict = patterns.judge_tests(command, seen) if patterns.runs_tests(command) else None
         failed = result.failed or verdict == "tests_failed"
-        if (
-            not failed
-            and verdict is None
-            and "|" in command
-            and SEEN_TO_FAIL.search(parts[-1].plain)
-        ):
-            failed = SAYS_FAILED.search(output[-TAIL_CHARS:]) is not None
+        if not failed and verdict is None and "|" in command:
+            failed = _says_it_failed(parts[-1], output)
         passed = not failed and (verdict == "tests_passed" or result.status == "ok")
         blamed = [_to_blame(parts, output, verdict == "tests_failed")] if failed else parts
         for part in blamed:
@@ -105,6 +100,12 @@ def runs_of(turns: list[Turn], patterns: Patterns) -> Iterator[Run]:
                 turn=number,
                 outside=OUTSIDE_SANDBOX.search(first.arguments[:ARGUMENT_CHARS]) is not None,
             )
+
+
+def _says_it_failed(part: Part, output: str) -> bool:
+    """Of a check or a build: its exit code is lost in a pipe."""
+    is_seen = SEEN_TO_FAIL.search(part.plain) is not None
+    return is_seen and SAYS_FAILED.search(output[-TAIL_CHARS:]) is not None
 
 
 def _to_blame(parts: list[Part], output: str, tests_failed: bool) -> Part:

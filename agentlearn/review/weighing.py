@@ -32,12 +32,13 @@ from agentlearn.review.passing import (
     THINKS,
 )
 
-NOT = (
+NEGATION = (
     r"(?:not|no longer|cannot"
     r"|(?:do|does|did|is|are|was|were|has|have|had|ca|could|wo|would|should|must)n'?t)"
 )
 CORRECTS = re.compile(
-    rf"\b(?:{NOT}|never|instead|rather|only|without|stop|no need)\b|^(?:no|nope)\b", re.IGNORECASE
+    rf"\b(?:{NEGATION}|never|instead|rather|only|without|stop|no need)\b|^(?:no|nope)\b",
+    re.IGNORECASE,
 )
 """Typed into a rejection, what is not wanted is a correction; what more is wanted is the task."""
 WISHFUL = re.compile(
@@ -64,7 +65,7 @@ TAKES_BACK = re.compile(
 """Something is taken out again, and the person says why."""
 FAULT = re.compile(
     r"^(?:those|these|this|that|it|they|the \w+|your \w+)\b.{0,60}?"
-    rf"\b(?:just|only|useless|pointless|nothing|{NOT})\b",
+    rf"\b(?:just|only|useless|pointless|nothing|{NEGATION})\b",
     re.IGNORECASE,
 )
 AGREES = re.compile(
@@ -88,7 +89,7 @@ REMEMBER = re.compile(
 """An explicit wish that something be kept."""
 STANDING = re.compile(
     rf"(?:^|\b(?:please|should|must|let'?s|you|to|and|but) |, ){ALWAYS} "
-    r"(?!mind\b|been\b|got\b|saw\b|had\b|be launched|\w+ed\b)\w|\balways(?: please)?\W*$",
+    r"(?!mind\b|been\b|got\b|saw\b|had\b|\w+ed\b)\w|\balways(?: please)?\W*$",
     re.IGNORECASE,
 )
 """An order for every time."""
