@@ -80,9 +80,8 @@ def kill_at_random_moments(folder: Path, kills: int, seed: int) -> int:
         stdout, _ = process.communicate(timeout=60)
         cut += process.returncode < 0
         said += changes_in(stdout)
-        state = store.state()  # puts right what was left
-        assert state.unfinished is None
-        assert set(said) <= set(state.changes)
+        with store.writing() as pen:  # puts right what was left
+            assert set(said) <= set(pen.state.changes)
         assert_whole(store)
     process = reviewing(project, "logs")
     process.communicate(timeout=300)

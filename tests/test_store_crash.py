@@ -44,6 +44,15 @@ def test_killed_at_a_few_moments(tmp_path: Path):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@pytest.mark.parametrize("step", [41, pytest.param(1, marks=pytest.mark.slow)])
+def test_killed_before_every_call_that_changes_the_disk(tmp_path: Path, step: int):
+    command = [sys.executable, "-m", "tests.store_moments", str(tmp_path), str(step)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    moments, unfinished, _ = map(int, re.findall(r"\d+", result.stdout))
+    assert moments > 400 and unfinished > 100 // step, result.stdout
+
+
 @pytest.mark.slow
 def test_eight_at_once(tmp_path: Path):
     store = new_store(tmp_path)

@@ -14,6 +14,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
+from agentlearn.store import files
 from agentlearn.store.places import user_places
 
 MARK = b',"seal":"'
@@ -41,20 +42,29 @@ def _key(folder: str) -> bytes:
     """The person's key, made when it is first needed; nobody else can read it."""
     path = Path(folder) / "journal.key"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        half = path.with_name(f"{path.name}.{os.getpid()}")
-        handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(os.urandom(32))
-        try:
-            os.link(half, path)  # who comes second takes the key of the first
-        except FileExistsError:
-            pass
-        finally:
-            half.unlink()
+        if not path.exists():
+            _make_key(path)
         return path.read_bytes()
     except OSError:  # no home to keep it in: then what tells this machine and user must do
         return _of_this_machine()
+
+
+def _make_key(path: Path) -> None:
+    """On the disk before anything is sealed with it: without it every change is a stranger's."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_name(f"{path.name}.{os.getpid()}")
+    handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(os.urandom(32))
+        file.flush()
+        os.fsync(handle)
+    try:
+        os.link(half, path)  # who comes second takes the key of the first
+    except FileExistsError:
+        pass
+    finally:
+        half.unlink()
+    files.flush_folder(files.Folder(path.parent))
 
 
 def _of_this_machine() -> bytes:
