@@ -291,6 +291,30 @@ def test_a_full_memory_says_how_to_make_room(project: Project) -> None:
     assert review(project.path)["summary"]["changes"] == 1
 
 
+def test_what_there_was_no_room_for_comes_again(project: Project) -> None:
+    path = session_of(
+        project, "two", [("user", "remember that short is fine"),
+                         ("user", f"remember that {'long ' * 20}is fine as well")], 12,
+    )  # fmt: skip
+    (project.folder / "agentlearn.toml").write_text("memory_chars = 100\n")
+    said = call("review", path).stderr
+    assert "1 change made\n  not written: 1, because MEMORY.md is full\n" in said
+    assert "agentlearn.toml; then review again" in said
+    (project.folder / "agentlearn.toml").write_text("memory_chars = 4000\n")
+    assert review(path)["summary"]["changes"] == 1
+    assert "not reviewed" in call("review", path).stdout
+
+
+def test_a_model_that_met_a_full_memory_has_reviewed_all_the_same(project: Project) -> None:
+    (project.folder / ".agentlearn/memory").mkdir(parents=True)
+    (project.folder / ".agentlearn/memory/MEMORY.md").write_text(f"- {'y ' * 1090}\n")
+    user = note_call(target="USER")
+    answers = [calls(note_call(), user), DONE]
+    by_model(project, *answers)
+    said = call("review", project.path, "--model", script(project.folder.parent, *answers)).stderr
+    assert "it was reviewed already" in said
+
+
 def test_a_batch_of_which_the_store_took_a_part_exits_5(project: Project) -> None:
     (project.folder / ".agentlearn/memory").mkdir(parents=True)
     (project.folder / ".agentlearn/memory/MEMORY.md").write_text(f"- {'y ' * 1100}\n")

@@ -42,6 +42,9 @@ class Printer:
         """Files and sessions that a run which stopped did not come to."""
         self.unread = 0
         """Files that were asked for and could not be read."""
+        self.blocked: dict[str, int] = {}
+        """Changes with which nothing is wrong, that the store could not take, and why."""
+        self.way_out = ""
 
     def made(self, attempt: Attempt) -> None:
         self.changes += attempt.change is not None
@@ -60,6 +63,7 @@ class Printer:
             self.failed += 1
         else:
             self.reviewed += 1
+            self._count_blocked(report)
         self._tell_of_rlm(report)
         if self.chosen == "json":
             self.reports.append(self._as_json(report))
@@ -68,6 +72,15 @@ class Printer:
             sys.stdout.flush()
         else:
             write_bytes(self._as_text(report).encode("utf-8", "replace"))
+
+    def _count_blocked(self, report: Report) -> None:
+        """What the store could not take is not lost: the rules find it again."""
+        for error in (attempt.blocked for attempt in report.attempts):
+            if error is not None:
+                reason = plain(error.message).partition(": ")[0]
+                self.blocked[reason] = self.blocked.get(reason, 0) + 1
+                again = "review again" if report.model is None else "review again with --force"
+                self.way_out = f"{error.hint}; then {again}" if error.hint else self.way_out
 
     def _tell_of_rlm(self, report: Report) -> None:
         """Reading all of a long session costs money: it is never done unasked, but offered."""
@@ -107,6 +120,10 @@ class Printer:
         print(f"reviewed {self.reviewed} of {self.all} sessions: {changes}", file=sys.stderr)
         for reason, count in sorted(self.reasons.items(), key=lambda item: -item[1])[:5]:
             print(f"  not reviewed: {count}, because {reason}", file=sys.stderr)
+        for reason, count in self.blocked.items():
+            print(f"  not written: {count}, because {reason}", file=sys.stderr)
+        if self.way_out:
+            print(f"hint: {self.way_out}", file=sys.stderr)
         if self.failed:
             print(f"  not reviewed to the end: {self.failed}", file=sys.stderr)
         if self.unread:

@@ -149,7 +149,10 @@ class Reviewing:
         try:
             ended = _judged(self._ask(clean, tools, trace_id), tools.attempts)
             is_whole = ended.error is None and ended.reason in KEPT
-            if self.desk.mode != "dry-run" and is_whole:
+            # The rules cost nothing: what there was no room for comes again when there is. A model
+            # was told, and could have made room.
+            comes_again = self.model is None and any(each.blocked for each in tools.attempts)
+            if self.desk.mode != "dry-run" and is_whole and not comes_again:
                 self._remember(clean, ended, tools)
         except AgentlearnError as error:
             ended = Ended("failed", ended.iterations, ended.usage, "store", error)
