@@ -276,6 +276,22 @@ def test_no_name_of_a_person_and_no_hash_is_kept() -> None:
         ("pnpm -s typecheck", "pnpm typecheck"),
         ("make -C web build", "make build"),
         ("npm --prefix web run build", "npm run build"),
+        ("env -u HOME uv run --quiet --extra test pytest -q", "uv run --extra test pytest"),
+        ("uvx ruff@0.6 check .", "uvx ruff@0.6 check"),
+        (
+            "mise x golangci-lint@2.1 -- golangci-lint run",
+            "mise x golangci-lint@2.1 -- golangci-lint",
+        ),
+        ("mise x -- go vet ./...", "mise x -- go vet"),
+        ("docker compose exec -T web pytest", "docker compose exec -T web pytest"),
+        ("docker exec -e TOKEN=hunter2 web pytest", "docker exec"),
+        ("uv run --with git+https://me:hunter2@host/x pytest", "uv run"),
+        ("devbox run -- just test", "devbox run -- just test"),
+        ("(cd web && npm test)", "npm test"),
+        ("export A=1; A=2 make test", "A=2 make test"),
+        ("./scripts/build.sh --all", "./scripts/build.sh"),
+        (".venv/bin/pytest -q", ".venv/bin/pytest"),
+        ("/opt/x/bin/pytest -q", "pytest"),
         (
             "$env:GOCACHE='C:\\a b\\c'; C:\\scoop\\shims\\go.exe test ./x",
             r"GOCACHE=C:\a b\c go test",
@@ -298,7 +314,8 @@ def test_what_is_no_command_of_a_project_is_passed_by(command: str) -> None:
 
 def shown(command: str, output: str, exit_code: int) -> list[str]:
     session = story().runs(command, output, exit_code).end()
-    return [run.shown for run in runs_of(session.turns(), compiled_rules(load_rules(None)))]
+    runs = runs_of(session.turns(), compiled_rules(load_rules(None)))
+    return [run.shown for run in runs if run.failed or run.passed]
 
 
 @pytest.mark.parametrize(
@@ -438,3 +455,117 @@ def test_a_flag_that_the_error_asks_for_is_told() -> None:
     told.runs("glass search menu --use-case lunch", "3 found")
     (text,) = texts(told)
     assert text.endswith("; with `--use-case` it works.")
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "known"),
+    [
+        ('npm run build > log 2>&1; echo "exit=$?"; tail -3 log', "exit=0\nok", ["npm run build"]),
+        ("make lint; echo EXIT: $?", "bad\nEXIT: 2", ["make lint"]),
+        ('make a; echo "rc=$?"; make b; echo "rc=$?"', "rc=0\nrc=1", ["make a", "make b"]),
+        ('make a | tail; echo "rc=${PIPESTATUS[0]}"', "no\nrc=2", ["make a"]),
+        ('make a | tail; echo "rc=$?"', "no\nrc=0", []),  # the code is that of tail
+        ('make a; echo "rc=$?"', "rc=0 said the program\nrc=0", []),  # which of them is it?
+        ('make a; echo "$?"', "0", []),
+        ("npm test && cat notes.txt", "ok", ["npm test"]),
+    ],
+)
+def test_an_exit_code_that_the_line_prints_counts(
+    command: str, output: str, known: list[str]
+) -> None:
+    assert shown(command, output, 0) == known
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "<tool_use_error>Blocked: sleep 45 followed by: make test. permission denied",
+        "Permission for this action was denied: not permitted",
+        "Command running in background with ID: b1",
+    ],
+)
+def test_what_was_not_run_proves_nothing(output: str) -> None:
+    assert shown("make test", output, 1) == []
+
+
+def test_a_pipe_does_not_hide_that_there_is_no_such_program() -> None:
+    told = story().runs("just lint 2>&1 | tail -40", "(eval):1: command not found: just")
+    told.calls("Edit", {"file": "a.py"}, "done").runs("uvx ruff check .", "All checks passed!")
+    assert texts(told) == [
+        "`just lint` fails here with “(eval):1: command not found: just”; `uvx ruff check` works."
+    ]
+    told.runs("cargo install just", "Installed").runs("just lint", "All checks passed!")
+    assert "until `cargo install` was run" in " ".join(texts(told))
+
+
+def runs_well(command: str, output: str) -> bool:
+    session = story().runs(command, output, 0).end()
+    (run,) = runs_of(session.turns(), compiled_rules(load_rules(None)))
+    return run.passed
+
+
+def test_what_a_program_only_mentions_is_not_missing() -> None:
+    assert shown(
+        "make lint | tail", "just: not found in the list of tools, passing it by\nok", 0
+    ) == ["make lint"]
+    assert shown("just lint | tail", "is just: not found a problem?", 0) == ["just lint"]
+
+
+def test_a_missing_program_is_there_though_the_tests_fail() -> None:
+    told = story().runs("uv run pytest -q", "error: Failed to spawn: `pytest`", 2)
+    told.runs("uv sync --extra test --quiet", "").runs(
+        "uv run pytest -q", "FAILED a.py::b\n1 failed", 1
+    )
+    assert texts(told) == [
+        "`uv run pytest` fails here with “error: Failed to spawn: `pytest`” "
+        "until `uv sync --extra test` was run."
+    ]
+    told = story().runs("npm test", "Error: connection refused", 1)
+    told.runs("npm install", "").runs("npm test", "1 failed", 1)
+    assert texts(told) == []
+
+
+def test_an_error_that_says_what_to_run() -> None:
+    wrong = "ValueError: geometry missing: run git lfs pull first"
+    told = story().runs("./tools/build.sh | tail -5", f"{wrong}\nexit status 1")
+    told.calls("Edit", {"file": "a.py"}, "done")
+    told.runs("git lfs install && git lfs pull | tail -2 && git lfs ls-files", "ok")
+    told.runs("./tools/build.sh", "Build complete!")
+    assert texts(told) == [
+        f"`./tools/build.sh` fails here with “{wrong}” until `git lfs pull` was run."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "done"),
+    [
+        ("Error: model missing: run git lfs pull", "git lfs fsck"),  # something else was done
+        ("Error: locked: run npm ci --force", "npm ci --force"),  # a way around
+        ("Error: run configure", "./configure"),  # one word is too little
+        ("Error: in the long run make test is slow", "make build"),
+    ],
+)
+def test_an_error_that_was_not_followed_proves_nothing(error: str, done: str) -> None:
+    told = story().runs("make app", f"{error}\nmake: *** [app] Error 1", 2)
+    told.calls("Edit", {"file": "a.py"}, "done").runs(done, "ok").runs("make app", "ok")
+    assert texts(told) == []
+
+
+def test_it_took_longer_than_it_was_given() -> None:
+    told = story().runs("make e2e", "Command timed out after 2m 0s", 143)
+    told.calls("Bash", {"command": "make e2e", "timeout": 600000}, "12 passed")
+    assert texts(told) == ["`make e2e` takes longer than 2m 0s here: give it more time."]
+    told = story().runs("make e2e", "Command timed out after 2m 0s", 143)
+    assert texts(told.runs("make e2e", "12 passed")) == []  # it hung
+
+
+def test_it_works_in_a_folder_below() -> None:
+    told = story().runs("cd /home/ann/shop && npm run build", "npm error enoent package.json", 254)
+    (text,) = texts(told.runs("cd /home/ann/shop/web && npm run build", "built"))
+    assert text.endswith("it works in the folder `web`.")
+
+
+def test_the_flag_that_the_error_names_made_the_difference() -> None:
+    told = story().runs("grok inspect --trust", "error: unexpected argument '--trust' found", 2)
+    (text,) = texts(told.runs("TRUST=1 grok inspect", "ok"))
+    assert text.endswith("without `--trust` it works.")

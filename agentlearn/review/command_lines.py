@@ -14,18 +14,11 @@ from typing import NamedTuple
 from msgspec import Struct, structs
 
 from agentlearn.review.showing import clean, shown_variable
+from agentlearn.review.wrappers import environment_options, wrapper_length
 
 VARIABLE = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 WINDOWS_VARIABLE = re.compile(r"\$env:(\w+)\s*=\s*", re.IGNORECASE)
 WINDOWS_PATH = re.compile(r"(?<!['\"])\b[A-Za-z]:\\[^\s\"';|&]*")
-WRAPPERS = (
-    ("mise", "exec", "--"), ("mise", "x", "--"), ("mise", "exec"), ("uv", "run"),
-    ("poetry", "run"), ("pdm", "run"), ("hatch", "run"), ("pipenv", "run"), ("rye", "run"),
-    ("npx",), ("bunx",), ("pnpm", "exec"), ("pnpm", "dlx"), ("yarn", "exec"), ("bundle", "exec"),
-    ("direnv", "exec", "."),
-    ("nix", "develop", "-c"), ("nix-shell", "--run"), ("devbox", "run"), ("asdf", "exec"),
-    ("docker", "compose", "exec"), ("docker", "compose", "run"), ("xvfb-run",), ("dotenv", "--"),
-)  # fmt: skip
 SILENT = ("sudo", "time", "nice", "command", "exec")
 NO_COMMANDS = {
     "cd", "echo", "export", "set", "source", ".", "true", "false", "sleep", "printf", "pwd", "ls",
@@ -62,7 +55,12 @@ SUBCOMMAND = re.compile(r"[a-z][\w:./-]{0,60}", re.IGNORECASE)
 SAME = {"python3": "python", "pip3": "pip", "py.test": "pytest", "gradlew": "gradle",
         "mvnw": "mvn"}  # fmt: skip
 SHOWS_TEXT = {"cat", "curl", "wget", "head", "tail", "less", "jq", "sed", "awk", "grep", "rg"}
-"""What these print may be anybody's words: whose error a line shows is not known beside them."""
+EXIT_CODE = re.compile(
+    r"(?:.*\s)?(\S*[a-z]\w*(?:[=:]\s?|\s))(\$\?|\$\{PIPESTATUS\[0\]\})", re.IGNORECASE | re.DOTALL
+)
+VERSION = re.compile(r"@[\w.^~-]{1,20}$")
+OF_THE_PROJECT = re.compile(r"(?!\.\./)[\w.-]+(?:/[\w.-]+){1,5}")
+"""A program that is called by its place in the project."""
 MOST_PIECES = 20
 REDIRECTION = re.compile(r"\s(?:\d?>&\d|&>>?\s?\S+)")
 TESTS = ("check", "rspec", "jest", "tox")
@@ -82,6 +80,12 @@ class Part(Struct, frozen=True):
     """Where a `cd` before it in the same line led."""
     counts: bool = True
     """If the line worked, this did: neither a pipe nor a `;` after it hides its result."""
+    is_piped: bool = False
+    code_after: str = ""
+    """The words before its exit code in the output, where `; echo "exit=$?"` follows it."""
+    is_muddled: bool = False
+    """Another piece of the line prints texts, which may be anybody's: whose error it is that the
+    line shows is not known."""
 
     @property
     def asks(self) -> bool:
@@ -99,8 +103,19 @@ class Part(Struct, frozen=True):
     @property
     def shown(self) -> str:
         """How it was run, without the arguments that change from time to time."""
-        command = clean(" ".join((*self.wrapper, *self.core)))
+        is_here = OF_THE_PROJECT.fullmatch(self.program) is not None
+        is_telling = is_here and self.program.endswith(f"/{self.core[0]}")
+        if is_telling or VERSION.search(self.program):
+            core = (self.program, *self.core[1:])
+        else:
+            core = self.core
+        command = clean(" ".join((*self.wrapper, *core)))
         return " ".join((*map(shown_variable, self.variables), command))
+
+    @property
+    def shown_whole(self) -> str:
+        """With the options that say for what it is run."""
+        return " ".join((self.shown, *environment_options(self.arguments)))
 
 
 def parts_of(command: str) -> list[Part]:
@@ -116,8 +131,9 @@ def parts_of(command: str) -> list[Part]:
     except ValueError:
         return []
     pieces = list(_pieces(words))
-    if len(pieces) > MOST_PIECES or any(piece.words[0] in SHOWS_TEXT for piece in pieces):
+    if len(pieces) > MOST_PIECES:
         return []
+    is_muddled = any(piece.words[0] in SHOWS_TEXT for piece in pieces)
     folder: str | None = None
     exported: list[str] = []
     found: list[Part] = []
@@ -128,8 +144,16 @@ def parts_of(command: str) -> list[Part]:
         elif words[0] == "export":
             exported += [word for word in words[1:] if VARIABLE.fullmatch(word)]
         elif (simple := _simple(words, tuple(exported))) is not None:
-            counts = _had_to_work(pieces, number)
-            found.append(structs.replace(simple, folder=folder, counts=counts))
+            found.append(
+                structs.replace(
+                    simple,
+                    folder=folder,
+                    counts=_had_to_work(pieces, number),
+                    is_piped=piece.is_piped,
+                    code_after=_words_before_code(pieces, number),
+                    is_muddled=is_muddled,
+                )
+            )
     return found
 
 
@@ -151,6 +175,16 @@ def _had_to_work(pieces: list[_Piece], number: int) -> bool:
     return joints == {"&&"} and not pieces[number].is_piped
 
 
+def _words_before_code(pieces: list[_Piece], number: int) -> str:
+    """What `echo` prints before the exit code of this piece, where it is this piece's."""
+    piece = pieces[number]
+    after = pieces[number + 1].words if number + 1 < len(pieces) else []
+    found = EXIT_CODE.match(" ".join(after[1:]))
+    if piece.joint != ";" or after[:1] != ["echo"] or found is None:
+        return ""
+    return "" if piece.is_piped and found[2] == "$?" else found[1]
+
+
 def _pieces(words: list[str]) -> Iterator[_Piece]:
     head: list[str] | None = None
     part: list[str] = []
@@ -159,7 +193,7 @@ def _pieces(words: list[str]) -> Iterator[_Piece]:
         if word and not set(word) <= set(";&|"):
             part.append(word)
             continue
-        head = part if head is None else head
+        head = _without_brackets(part) if head is None else head
         part = []
         if word == "|":
             is_piped = True
@@ -169,6 +203,15 @@ def _pieces(words: list[str]) -> Iterator[_Piece]:
         head, is_piped = None, False
 
 
+def _without_brackets(words: list[str]) -> list[str]:
+    """`(cd web && npm test)` is the same in a shell of its own."""
+    if words and words[0].startswith("("):
+        words = [words[0].lstrip("("), *words[1:]]
+    if words and words[-1].endswith(")") and "(" not in words[-1]:
+        words = [*words[:-1], words[-1].rstrip(")")]
+    return [word for word in words if word]
+
+
 def _simple(words: list[str], exported: tuple[str, ...]) -> Part | None:
     variables, wrapper = list(exported), []
     words = [word for word in words if not re.fullmatch(r"\d?[<>]+&?\d?.*", word)]
@@ -176,18 +219,18 @@ def _simple(words: list[str], exported: tuple[str, ...]) -> Part | None:
         if VARIABLE.fullmatch(words[0]):
             variables.append(words.pop(0))
         elif words[0] == "env" or words[0] in SILENT:
-            words.pop(0)
+            words = words[3:] if words[:2] == ["env", "-u"] else words[1:]
         elif words[0] == "timeout" and len(words) > 2:
             words = words[2:]
-        elif (length := _wrapper(words)) > 0:
-            wrapper += words[:length]
+        elif (length := wrapper_length(words)) > 0:
+            wrapper += [word for word in words[:length] if word not in ALONE_OPTIONS]
             words = words[length:]
         else:
             break
     if not words:
         return None
     program = words.pop(0)
-    name = program.rpartition("/")[2].removesuffix(".exe")
+    name = VERSION.sub("", program).rpartition("/")[2].removesuffix(".exe")
     if name in NO_COMMANDS or not re.fullmatch(r"[\w.+][\w.+-]{1,39}", name):
         return None
     name = SAME.get(name, name)
@@ -207,7 +250,8 @@ def _simple(words: list[str], exported: tuple[str, ...]) -> Part | None:
             words = [*words[len(before) + 1 :], *before]
         if tuple(core) in RUNS_A_TASK and words and not words[0].startswith("-"):
             core.append(words.pop(0))
-    return Part(tuple(core), tuple(wrapper), tuple(variables), tuple(words), program)
+    last = {each.partition("=")[0]: each for each in variables}
+    return Part(tuple(core), tuple(wrapper), tuple(last.values()), tuple(words), program)
 
 
 def _leading_options(words: list[str]) -> list[str]:
@@ -216,16 +260,3 @@ def _leading_options(words: list[str]) -> list[str]:
     while count < len(words) and words[count] in WITH_VALUE | ALONE_OPTIONS:
         count += 2 if words[count] in WITH_VALUE else 1
     return words[:count]
-
-
-def _wrapper(words: list[str]) -> int:
-    """How many words only say where or with what the command is run."""
-    for start in WRAPPERS:
-        length = len(start)
-        if tuple(words[:length]) == start and len(words) > length:
-            if start == ("mise", "exec"):  # `mise exec go@1.26 -- go test`
-                tools = words[length:-1]
-                plain = "--" in tools and all("@" in tool for tool in tools[: tools.index("--")])
-                return words.index("--") + 1 if plain else 0
-            return length
-    return 0
