@@ -354,6 +354,9 @@ def test_that_the_agent_agrees_makes_a_statement_a_correction() -> None:
     assert texts(story().runs("ls").says(said).says("Let me look.", "assistant")) == []
     told = story().runs("ls").says(said).says("You're right, my mistake.", "assistant")
     assert texts(told) == ["About “Fix the export”: this needs to go to a separate branch."]
+    said = "not really true since they accept all names"
+    told = story().runs("ls").says(said).says("You're right, my mistake.", "assistant")
+    assert texts(told) == []  # a mere reason decides nothing
 
 
 def test_a_wish_that_comes_back_is_one() -> None:
@@ -488,7 +491,12 @@ def test_a_few_plain_words_need_no_context(said: str, note: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["Never mind, I always break this myself.", "remember that my key is [secret: token]"]
+    "said",
+    [
+        "Never mind, I always break this myself.",
+        "remember that my key is [secret: token]",
+        "because we don't want plugins sneaking in",
+    ],
 )
 def test_a_wish_without_an_object_is_none(said: str) -> None:
     assert texts(story().runs("ls").says(said)) == []
@@ -512,6 +520,9 @@ def test_a_note_with_context_cites_the_line_of_its_context() -> None:
         ("no co-authored trailers", "No co-authored trailers."),
         ("can we not use floats?", "Do not use floats."),
         ("can we not add emojis?", "Do not add emojis."),
+        ("not really true", "Not really true."),
+        ("wait for my approval", "Wait for my approval."),
+        ("wait, use tabs", "Use tabs."),
         ("no subagents", "No subagents."),
         ("no, use tabs", "Use tabs."),
         ("no we never do that", "We never do that."),

@@ -291,6 +291,8 @@ def test_no_name_of_a_person_and_no_hash_is_kept() -> None:
         ("export A=1; A=2 make test", "A=2 make test"),
         ("./scripts/build.sh --all", "./scripts/build.sh"),
         (".venv/bin/pytest -q", ".venv/bin/pytest"),
+        ("gh pr create --body \"$(cat <<'EOF'\nit's; make x\nEOF\n)\" | tail -2", "gh pr create"),
+        ("cat <<A <<'B'\n1\nB\nA\n2\nB\nmake b", "make b"),
         ("/opt/x/bin/pytest -q", "pytest"),
         (
             "$env:GOCACHE='C:\\a b\\c'; C:\\scoop\\shims\\go.exe test ./x",
@@ -305,7 +307,17 @@ def test_a_command_is_taken_apart(command: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["cat <<EOF\nx\nEOF", "echo 'a", "ls -la", "x" * 5000, "", "|||"]
+    "command",
+    [
+        "cat <<EOF\nx\nEOF",
+        "make <<EOF\nx",
+        "echo 'a",
+        "ls -la",
+        "x" * 5000,
+        "",
+        "|||",
+        "<<A\n" * 9000,
+    ],
 )
 def test_what_is_no_command_of_a_project_is_passed_by(command: str) -> None:
     session = story().runs(command, "ok").end()
@@ -569,3 +581,16 @@ def test_the_flag_that_the_error_names_made_the_difference() -> None:
     told = story().runs("grok inspect --trust", "error: unexpected argument '--trust' found", 2)
     (text,) = texts(told.runs("TRUST=1 grok inspect", "ok"))
     assert text.endswith("without `--trust` it works.")
+
+
+def test_a_pipe_does_not_hide_a_broken_rule_or_that_a_program_gave_up() -> None:
+    wrong = "a.go:3:2: string `x` has 3 occurrences, make it a constant (goconst)"
+    told = story().runs("golangci-lint run ./... | head -50", wrong)
+    told.runs("golangci-lint run ./... | head -50", "0 issues.")
+    (text,) = texts(told)
+    assert "by the rule goconst" in text
+    told = story().runs("./asc push --all | head", "Error: two found, please use --app-info")
+    told.runs("./asc push --all --app-info 7 | head", "done")
+    assert texts(told)[0].endswith("with `--app-info` it works.")
+    told = story().runs("./asc push --all | head", "3 done, 1 skipped: Error: please use --app")
+    assert texts(told.runs("./asc push --all --app 7 | head", "done")) == []

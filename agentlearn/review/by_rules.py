@@ -6,9 +6,9 @@ skill for that class of work. All of it goes through the same tools as a model's
 
 from __future__ import annotations
 
+from agentlearn.review.command_lines import Topic
 from agentlearn.review.find import find_lessons
 from agentlearn.review.lesson import Lesson, same_pitfall
-from agentlearn.review.runs import Topic
 from agentlearn.review.tools import Tools
 from agentlearn.review.wishes import NEGATED, alike
 from agentlearn.sessions.values import Session

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct, structs
 
@@ -63,8 +63,16 @@ OF_THE_PROJECT = re.compile(r"(?!\.\./)[\w.-]+(?:/[\w.-]+){1,5}")
 """A program that is called by its place in the project."""
 MOST_PIECES = 20
 REDIRECTION = re.compile(r"\s(?:\d?>&\d|&>>?\s?\S+)")
+CHECKS = re.compile(
+    r"\b(?:lint\w*|golangci-lint|eslint|ruff|flake8|pylint|mypy|pyright|tsc|fmt|format|prettier|"
+    r"clippy|rubocop|stylelint|vet|pre-commit|biome|checkstyle|ktlint|swiftlint|typecheck)\b"
+)
+BUILDS = re.compile(r"\b(?:build|compile|install|bundle|package|release|generate|codegen|sync)\b")
+Topic = Literal["tests", "checks", "build", "commands"]
 TESTS = ("check", "rspec", "jest", "tox")
-LONGEST = 4000
+LONGEST, LONGEST_WITH_TEXT = 4000, 20_000
+TEXT_BEGINS = re.compile(r"<<-?[ \t]*['\"]?([A-Za-z_]\w*)['\"]?")
+"""A text that a line brings along, as the message of a commit: it is no part of the command."""
 
 
 class Part(Struct, frozen=True):
@@ -101,6 +109,15 @@ class Part(Struct, frozen=True):
         return any("test" in word or word in TESTS for word in self.core)
 
     @property
+    def topic(self) -> Topic:
+        said = " ".join((*self.core, *self.arguments[:2]))
+        if self.is_test and not ("test" not in self.plain and CHECKS.search(self.plain)):
+            return "tests"  # `ruff check` is none
+        if CHECKS.search(said):
+            return "checks"
+        return "build" if BUILDS.search(self.plain) else "commands"
+
+    @property
     def shown(self) -> str:
         """How it was run, without the arguments that change from time to time."""
         is_here = OF_THE_PROJECT.fullmatch(self.program) is not None
@@ -120,6 +137,8 @@ class Part(Struct, frozen=True):
 
 def parts_of(command: str) -> list[Part]:
     """The commands of a line that are a project's, not the shell's."""
+    if "<<" in command:
+        command = _without_texts(command[:LONGEST_WITH_TEXT])
     if len(command) > LONGEST or "<<" in command:
         return []
     command = WINDOWS_VARIABLE.sub(r"export \1=", REDIRECTION.sub(" ", command))
@@ -155,6 +174,19 @@ def parts_of(command: str) -> list[Part]:
                 )
             )
     return found
+
+
+def _without_texts(command: str) -> str:
+    """Without the texts that its lines bring along; nothing if one of them does not end."""
+    kept: list[str] = []
+    ends: list[str] = []
+    for line in command.split("\n"):
+        if ends:
+            ends = ends[line.strip() == ends[0] :]
+            continue
+        ends = TEXT_BEGINS.findall(line)
+        kept.append(TEXT_BEGINS.sub("", line))
+    return "" if ends else "\n".join(kept)
 
 
 class _Piece(NamedTuple):

@@ -14,9 +14,11 @@ ORDERS = r"(?:^|[,;:.(] ?|- |\b(?:please|so|but|just|then|you|and) )"
 FORBIDS = r"(?:don'?t|do not|never)"
 OF_THE_PERSON = (
     r"(?!(?:\w+ )?(?:have|know|see|think|need|care|mind|remember|recall|agree|you|understand|worry"
-    r"|stop|get|let|limit|delete|submit)\b)"
+    r"|stop|get|let)\b)"
 )
-"""After "don't": what tells of the person, or of one thing at hand, is no wish for next time."""
+"""After "don't": what tells of the person is no wish for next time."""
+OF_A_MOMENT = r"(?!(?:limit|delete|submit)\b)"
+"""What one is told not to do with one thing at hand."""
 ALWAYS = r"(?:always|alway|alwys|never)"
 USUALLY = r"(?:(?:currently|already|also|mostly|only|actually|just|usually|now|all|typically) )?"
 AT_HAND = r"(?:this|that|it|them|these|those|yet|the (?:first|last|two|three|\.\w+|\w+ i)\b)"
@@ -95,7 +97,7 @@ WORK_SIGNS = (
         r"\brun \S+(?: \S+){0,3} (?:after|before) (?:chang|add|edit|commit|push|modify|updat)ing\b",
         r"\b(?:test|verify|confirm)\b.{0,30}\b(?:with|using|via|through) (?:the )?(?:\w+ )?"
         r"(?:playwright|mcp|browser|chrome|agent-browser)\b",
-        r"\bdid you not (?:use|run|test|verify)\b|\bfix the (?:code|cause|root cause), not the \w+",
+        r"\bfix the (?:code|cause|root cause), not the \w+",
     ),
     WRITTEN_DOWN,
     sign(
@@ -124,7 +126,7 @@ WORK_SIGNS = (
         r"(?:many|much)\b",
         rf"{ORDERS}stop {AGENT_DOES} \w",
         r"\bi (?:already |specifically )?told you (?:not|already|before|again|twice|that)\b",
-        r"\bi (?:did not|didn'?t|never) (?:ask|tell)(?:ed)? you\b",
+        r"\bi (?:did not|didn'?t|never) (?:ask(?:ed)?|tell|told) you\b",
         r"\b(?:you|u) must (?:never|always|not|use|ask|run|test|check|read|follow|commit)\b",
         REPROACH,
     ),
@@ -155,7 +157,8 @@ LASTING = (
     sign(
         "refuses",
         3,
-        rf"(?:^|[;:.] ?|- |\b(?:please|you) )(?:don'?t|do not|avoid) {OF_THE_PERSON}\w",
+        rf"(?:^|[;:.] ?|- |\b(?:please|you) )(?:don'?t|do not|avoid) "
+        rf"{OF_THE_PERSON}{OF_A_MOMENT}\w",
         r"\b(?:we|i) (?:really |even )?don'?t (?:really |even )?need (?!to (?:change|call|give)"
         r"|it\b)",
         r"\bno need (?:to|for)\b|\bmust(?:n'?t| not| never)\b",
@@ -222,14 +225,15 @@ OTHER_WAY = sign(
     r"\b(?:instead of\b|rather than\b|instead\W*$)",
 )
 """Of the thing itself where it was rejected; elsewhere mostly of the task."""
+DECIDES = sign(
+    "decides",
+    1,
+    r"\b(?:should|must|(?<!n't )(?<!nt )needs? to|has to|have to|ought to|supposed to)\b",
+    r"\b(?:make sure|ensure)\b",
+    r"\b(?:let'?s (?:not|keep|stick|use|always)|better (?:to|if|not))\b",
+)
 LENDING = (
-    sign(
-        "decides",
-        1,
-        r"\b(?:should|must|(?<!n't )(?<!nt )needs? to|has to|have to|ought to|supposed to)\b",
-        r"\b(?:make sure|ensure)\b",
-        r"\b(?:let'?s (?:not|keep|stick|use|always)|better (?:to|if|not))\b",
-    ),
+    DECIDES,
     sign("finds too much", 1, r"\btoo? (?:much|big|long|many|slow)\b"),
     sign("says why", 1, r"\b(?:because|becuase|since|so that|otherwise|so (?:we|it|i))\b"),
 )

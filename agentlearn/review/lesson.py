@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from agentlearn.review.runs import Topic
+from agentlearn.review.command_lines import Topic
 
 VALUE = re.compile(r"=[^\s`]+")
 

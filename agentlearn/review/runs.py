@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 from msgspec import structs
 
-from agentlearn.review.command_lines import Part, parts_of
+from agentlearn.review.command_lines import BUILDS, CHECKS, Part, parts_of
+from agentlearn.review.linters import broken_rule
 from agentlearn.rewards.patterns import Patterns
 from agentlearn.sessions.turns import Turn
 from agentlearn.sessions.values import Call, pack
 
-CHECKS = re.compile(
-    r"\b(?:lint\w*|golangci-lint|eslint|ruff|flake8|pylint|mypy|pyright|tsc|fmt|format|prettier|"
-    r"clippy|rubocop|stylelint|vet|pre-commit|biome|checkstyle|ktlint|swiftlint|typecheck)\b"
-)
-BUILDS = re.compile(r"\b(?:build|compile|install|bundle|package|release|generate|codegen|sync)\b")
 SEEN_TO_FAIL = re.compile(f"{CHECKS.pattern}|{BUILDS.pattern}|\\b(?:check|commit|push)\\b")
 SAYS_FAILED = re.compile(
     r"\bnpm (?:ERR!|error)|ELIFECYCLE|(?:exited with code|exit status|exit code:?) [1-9]"
@@ -27,12 +22,12 @@ SAYS_FAILED = re.compile(
 )
 """What a check or a build says at its end: in a pipe its exit code is lost."""
 TAIL_CHARS = 3000
-MISUSED = re.compile(
-    r"(?:error|usage error)\b.{0,20}\b(?:unexpected argument|unrecognized (?:sub-?command|option"
-    r"|argument)|unknown (?:command|sub-?command|flag|option)|invalid (?:choice|option))",
+GIVES_UP = re.compile(
+    r"(?:error|fatal|usage error): |(?:error: )?(?:unknown|unrecognized|unexpected|invalid) "
+    r"(?:command|sub-?command|flag|option|argument|choice)\b",
     re.IGNORECASE,
 )
-"""What a program says at once where it does not know a word of the command."""
+"""What a program says first where it does nothing else."""
 NOT_THERE = re.compile(r"not found|failed to spawn|no module named", re.IGNORECASE)
 NOT_FOUND = (
     r"\b(?:{names}): (?:command )?not found\s*$|\bnot found: (?:{names})\s*$"
@@ -58,7 +53,6 @@ WELL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """What a check or a build says when all is well."""
-Topic = Literal["tests", "checks", "build", "commands"]
 JSON_OUTPUT = re.compile(r'"output"\s*:\s*"((?:\\.|[^"\\])*)"')
 ARGUMENT_CHARS = 4000
 
@@ -76,15 +70,6 @@ class Run(Part, frozen=True, kw_only=True):
     """The agent asked for it to be run outside its sandbox."""
     patience: int = 0
     """How long the agent was ready to wait, if it said so, in its tool's unit."""
-
-    @property
-    def topic(self) -> Topic:
-        said = " ".join((*self.core, *self.arguments[:2]))
-        if self.is_test and not ("test" not in self.plain and CHECKS.search(self.plain)):
-            return "tests"  # `ruff check` is none
-        if CHECKS.search(said):
-            return "checks"
-        return "build" if BUILDS.search(self.plain) else "commands"
 
 
 def runs_of(turns: list[Turn], patterns: Patterns) -> Iterator[Run]:
@@ -173,7 +158,9 @@ def _says_it_failed(parts: list[Part], output: str, verdict: str | None) -> Part
     last = parts[-1]
     if SEEN_TO_FAIL.search(last.plain) and SAYS_FAILED.search(output[-TAIL_CHARS:]):
         return last
-    return last if len(parts) == 1 and MISUSED.match(output.strip()) else None
+    if last.topic == "checks" and broken_rule(last.plain, output) is not None:
+        return last
+    return last if len(parts) == 1 and GIVES_UP.match(output.strip()) else None
 
 
 def _says_it_worked(part: Part, output: str, verdict: str | None) -> bool:

@@ -37,7 +37,8 @@ NO = (
 """An answer, not a part of the wish: "no subagents" is none without its first word."""
 POLITE = re.compile(
     rf"^(?:(?:{NO}|nope|ok(?:ay)?|yes|yeah?|well|hm+|so|and|but|also|then|please|actually|sorry|oh"
-    r"|ah|hey|lol|haha|omg|ugh|wtf|fuck me|wait|hang on|hold on|basically|honestly"
+    r"|ah|hey|lol|haha|omg|ugh|wtf|fuck me|wait(?! (?:for|until|till|on)\b)|hang on|hold on"
+    r"|basically|honestly"
     r"|i think(?: that)?|i mean|i'?d (?:say|rather|prefer)(?: that| to)?)\b[,.!:;\s-]*)+",
     re.IGNORECASE,
 )
@@ -86,12 +87,12 @@ def bare(sentence: str) -> str:
 def in_own_words(sentence: str) -> str:
     """The wish as a note: the same words, without the politeness around them."""
     text = re.sub(r"^why not using (?=\w)", "use ", bare(sentence), flags=re.IGNORECASE)
-    for _ in range(2):
-        text = WISH.sub("", text)
-    text = MIDWAY.sub("; ", text)
+    wished = WISH.sub("", WISH.sub("", text))
+    if wished != text:  # "can we not push"; whoever says "not true" forbids nothing
+        wished = re.sub(r"^not (?!(?:needed|necessary|sure|yet|a|the)\b)(?=\w)", "do not ", wished)
+    text = MIDWAY.sub("; ", wished)
     end = "?" if WHY.match(text) else "."
     text = text.strip().rstrip("?!. ").strip()
-    text = re.sub(r"^not (?!(?:needed|necessary|sure|yet|a|the)\b)(?=\w)", "do not ", text)
     first = text.split(" ")[0]
     # A path, a name in code or a command stays as it was typed.
     if re.fullmatch(r"[a-z]+[',]?[a-z]*", first):

@@ -15,6 +15,7 @@ import re
 
 from agentlearn.review.lasting import (
     ALWAYS,
+    DECIDES,
     LASTING,
     LENDING,
     OTHER_WAY,
@@ -121,7 +122,8 @@ def weigh(sentence: str, *, rejects: bool = False) -> int:
     signs = [
         sign
         for sign in LASTING
-        if (about_work or sign not in WORK_SIGNS) and sign.words.search(wished)
+        if (about_work or sign not in WORK_SIGNS or sign is WRITTEN_DOWN)
+        and sign.words.search(wished)
     ]
     lasts = sum(sign.points for sign in signs)
     if rejects and not lasts and OTHER_WAY.words.search(wished):
@@ -161,6 +163,8 @@ def is_about_work(sentence: str) -> bool:
 
 def decides(sentence: str) -> int:
     """The points of a decision, which lasts only if more than its words speak for it."""
+    if not DECIDES.words.search(sentence):
+        return 0  # a reason, or a complaint, is for nothing by itself
     if any(sign.words.search(sentence) for sign in AGAINST):
         return 0
     return _lent(sentence)

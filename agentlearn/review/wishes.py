@@ -47,8 +47,8 @@ NAMES = re.compile(
     re.IGNORECASE,
 )
 """Words that name what they are about, however few they are."""
-NOTHING = re.compile(r"^never ?mind\b|\[secret: ", re.IGNORECASE)
-"""A wish whose object is gone is none."""
+NOTHING = re.compile(r"^never ?mind\b|\[secret: |^(?:because|becuase|cause|bc)\b", re.IGNORECASE)
+"""A wish whose object is gone is none, and neither is the mere reason for one."""
 ABOUT_PERSON = re.compile(
     r"\b(?:i|me|my|i'?m|commit|push|ask|explain|summary|summar\w+|plan|comment|emoji|reply|answer|"
     r"language|tell|show|confirm|approve|wait for|step by step|verbose|concise|question)\b",
