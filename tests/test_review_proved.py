@@ -68,6 +68,7 @@ def test_a_formatter_that_had_to_be_run_first() -> None:
         ("npm test", 'npm error Missing script: "test"', "npm run test:unit", "npm run test:unit"),
         ("pytest -q", "bash: pytest: command not found", "uv run nox -s tests", None),
         ("make lint", "make: *** No rule to make target 'lint'.", "ruff check .", "ruff check"),
+        ("python3 -m pytest a.py", "python3: No module named pytest", "bin/test a.py", "bin/test"),
     ],
 )
 def test_another_command_does_the_same_work(
@@ -294,6 +295,7 @@ def test_no_name_of_a_person_and_no_hash_is_kept() -> None:
         ("gh pr create --body \"$(cat <<'EOF'\nit's; make x\nEOF\n)\" | tail -2", "gh pr create"),
         ("cat <<A <<'B'\n1\nB\nA\n2\nB\nmake b", "make b"),
         ("/opt/x/bin/pytest -q", "pytest"),
+        ("bin/test sympy/a.py", "bin/test"),
         (
             "$env:GOCACHE='C:\\a b\\c'; C:\\scoop\\shims\\go.exe test ./x",
             r"GOCACHE=C:\a b\c go test",
@@ -589,6 +591,14 @@ def test_a_pipe_does_not_hide_a_broken_rule_or_that_a_program_gave_up() -> None:
     told.runs("golangci-lint run ./... | head -50", "0 issues.")
     (text,) = texts(told)
     assert "by the rule goconst" in text
+    broken = 'cat >> a.go <<E\nx\nE\ngolangci-lint run; echo "rc=$?"'
+    told = story().runs(broken, f"{wrong}\nrc=1").runs("golangci-lint run", "0 issues.")
+    assert texts(told) == []  # it was broken to see what is said
+    warned = (
+        "  3:1  warning  Unexpected use of alert here  no-alert\n✖ 1 problem (0 errors, 1 warning)"
+    )
+    told = story().runs("npx eslint . | tail", warned).runs("npx eslint . | tail", "ok")
+    assert texts(told) == []
     told = story().runs("./asc push --all | head", "Error: two found, please use --app-info")
     told.runs("./asc push --all --app-info 7 | head", "done")
     assert texts(told)[0].endswith("with `--app-info` it works.")

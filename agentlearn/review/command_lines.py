@@ -263,7 +263,8 @@ def _simple(words: list[str], exported: tuple[str, ...]) -> Part | None:
         return None
     program = words.pop(0)
     name = VERSION.sub("", program).rpartition("/")[2].removesuffix(".exe")
-    if name in NO_COMMANDS or not re.fullmatch(r"[\w.+][\w.+-]{1,39}", name):
+    is_shells = name in NO_COMMANDS and not OF_THE_PROJECT.fullmatch(program)
+    if is_shells or not re.fullmatch(r"[\w.+][\w.+-]{1,39}", name):
         return None
     name = SAME.get(name, name)
     if name == "docker-compose":

@@ -44,8 +44,8 @@ NO_SUCH = re.compile(
     re.IGNORECASE,
 )
 ERROR_LINE = re.compile(
-    r"error|fail|not found|no such|does not|not permitted|denied|cannot|can't|could not|missing|"
-    r"unknown|unrecognized|requires?|must|refused|mismatch|unable|timed out|no rule to",
+    r"error|fail|not found|no such|no module|does not|not permitted|denied|cannot|can't|could not|"
+    r"missing|unknown|unrecognized|requires?|must|refused|mismatch|unable|timed out|no rule to",
     re.IGNORECASE,
 )
 UNFORMATTED = re.compile(

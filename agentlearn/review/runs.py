@@ -16,7 +16,7 @@ from agentlearn.sessions.values import Call, pack
 SEEN_TO_FAIL = re.compile(f"{CHECKS.pattern}|{BUILDS.pattern}|\\b(?:check|commit|push)\\b")
 SAYS_FAILED = re.compile(
     r"\bnpm (?:ERR!|error)|ELIFECYCLE|(?:exited with code|exit status|exit code:?) [1-9]"
-    r"|\bfound [1-9]\d* errors?\b|✖ [1-9]\d* problems?|^[1-9]\d* (?:errors?|issues?)\b"
+    r"|\bfound [1-9]\d* errors?\b|✖ [1-9]\d* problems?(?! \(0 errors)|^[1-9]\d* (?:errors?|issues?)\b"
     r"|: error TS\d+|^make: \*\*\*|^error(?:\[E\d+\])?: |^error: script ",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -158,7 +158,8 @@ def _says_it_failed(parts: list[Part], output: str, verdict: str | None) -> Part
     last = parts[-1]
     if SEEN_TO_FAIL.search(last.plain) and SAYS_FAILED.search(output[-TAIL_CHARS:]):
         return last
-    if last.topic == "checks" and broken_rule(last.plain, output) is not None:
+    is_mere_warning = "warning" in output  # which fails nothing
+    if last.topic == "checks" and not is_mere_warning and broken_rule(last.plain, output):
         return last
     return last if len(parts) == 1 and GIVES_UP.match(output.strip()) else None
 
