@@ -16,8 +16,8 @@ from agentlearn.sessions.values import Call, pack
 SEEN_TO_FAIL = re.compile(f"{CHECKS.pattern}|{BUILDS.pattern}|\\b(?:check|commit|push)\\b")
 SAYS_FAILED = re.compile(
     r"\bnpm (?:ERR!|error)|ELIFECYCLE|(?:exited with code|exit status|exit code:?) [1-9]"
-    r"|\bfound [1-9]\d* errors?\b|✖ [1-9]\d* problems?(?! \(0 errors)|^[1-9]\d* (?:errors?|issues?)\b"
-    r"|: error TS\d+|^make: \*\*\*|^error(?:\[E\d+\])?: |^error: script ",
+    r"|\bfound [1-9]\d* errors?\b|✖ [1-9]\d* problems?\b(?! \(0 errors)"
+    r"|^[1-9]\d* (?:errors?|issues?)\b|: error TS\d+|^make: \*\*\*|^error(?:\[E\d+\])?: |^error: script ",
     re.IGNORECASE | re.MULTILINE,
 )
 """What a check or a build says at its end: in a pipe its exit code is lost."""
