@@ -17,7 +17,7 @@ SEEN_TO_FAIL = re.compile(f"{CHECKS.pattern}|{BUILDS.pattern}|\\b(?:check|commit
 SAYS_FAILED = re.compile(
     r"\bnpm (?:ERR!|error)|ELIFECYCLE|(?:exited with code|exit status|exit code:?) [1-9]"
     r"|\bfound [1-9]\d* errors?\b|✖ [1-9]\d* problems?\b(?! \(0 errors)"
-    r"|^[1-9]\d* (?:errors?|issues?)\b|: error TS\d+|^make: \*\*\*|^error(?:\[E\d+\])?: |^error: script ",
+    r"|^[1-9]\d* (?:errors?|issues?)\b|: error TS\d+|^make: \*\*\*|^error(?:\[E\d+\])?: ",
     re.IGNORECASE | re.MULTILINE,
 )
 """What a check or a build says at its end: in a pipe its exit code is lost."""
