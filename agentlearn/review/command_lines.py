@@ -1,4 +1,4 @@
-"""The lines that an agent's shell was given, taken apart into commands.
+"""The commands in the lines that an agent's shell was given.
 
 `GOCACHE=/tmp/c mise exec -- go test ./x` is the core `go test` with the wrapper `mise exec --`,
 a variable, and arguments. Two commands with one core are variants of each other.
@@ -7,18 +7,23 @@ a variable, and arguments. Two commands with one core are variants of each other
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from msgspec import Struct, structs
 
+from agentlearn.review.shell_lines import (
+    had_to_work,
+    is_muddled,
+    pieces_of,
+    words_before_code,
+)
 from agentlearn.review.showing import clean, shown_variable
 from agentlearn.review.wrappers import environment_options, wrapper_length
 
 VARIABLE = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
-WINDOWS_VARIABLE = re.compile(r"\$env:(\w+)\s*=\s*", re.IGNORECASE)
-WINDOWS_PATH = re.compile(r"(?<!['\"])\b[A-Za-z]:\\[^\s\"';|&]*")
+PREPARED = re.compile(
+    r"(?:source|\.) (?:\./)?[\w.-]{1,30}(?:/[\w.-]{1,30}){0,3}|nvm use(?: [\w./]{1,12})?"
+)
 SILENT = ("sudo", "time", "nice", "command", "exec")
 NO_COMMANDS = {
     "cd", "echo", "export", "set", "source", ".", "true", "false", "sleep", "printf", "pwd", "ls",
@@ -26,6 +31,7 @@ NO_COMMANDS = {
     "uniq", "xargs", "find", "grep", "rg", "ag", "which", "test", "[", "date", "env", "ps", "kill",
     "curl", "wget", "jq", "tr", "cut", "diff", "tree", "stat", "file", "du", "df", "chmod", "then",
     "if", "for", "while", "do", "done", "fi", "else", "wait", "read", "type", "pgrep", "pkill",
+    "nvm", "ssh", "scp", "rsync",
 }  # fmt: skip
 WITH_SUBCOMMAND = {
     "go", "cargo", "npm", "pnpm", "yarn", "bun", "deno", "git", "gh", "make", "just", "task",
@@ -41,8 +47,14 @@ ALONE = {
     "sqlite3", "java", "javac", "php", "phpunit", "bats", "ctest", "rubocop", "biome", "open",
 }  # fmt: skip
 """Programs whose first argument is no subcommand. Of one that is unknown, a plain word is."""
-WITH_VALUE = {"-C", "-f", "-F", "--prefix", "--filter", "--dir", "--cwd", "--directory", "--file"}
-ALONE_OPTIONS = {"-s", "-q", "-v", "-y", "--silent", "--quiet", "--verbose", "--yes", "--offline"}
+WITH_VALUE = {
+    "-C", "-f", "-F", "-n", "-w", "--prefix", "--filter", "--dir", "--cwd", "--directory", "--file",
+    "--namespace", "--workspace",
+}  # fmt: skip
+ALONE_OPTIONS = {
+    "-s", "-q", "-v", "-y", "-r", "-j", "-j2", "-j4", "-j8", "-j16", "--silent", "--quiet",
+    "--verbose", "--yes", "--offline", "--no-daemon",
+}  # fmt: skip
 """Options before a subcommand, with the next word and without. After any other no subcommand is
 looked for: what stands there may be its value, and a secret."""
 ONLY_ASKS = {"--help", "--version", "help", "version"}
@@ -54,15 +66,9 @@ RUNS_A_TASK = {("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("bun", "run"),
 SUBCOMMAND = re.compile(r"[a-z][\w:./-]{0,60}", re.IGNORECASE)
 SAME = {"python3": "python", "pip3": "pip", "py.test": "pytest", "gradlew": "gradle",
         "mvnw": "mvn"}  # fmt: skip
-SHOWS_TEXT = {"cat", "curl", "wget", "head", "tail", "less", "jq", "sed", "awk", "grep", "rg"}
-EXIT_CODE = re.compile(
-    r"(?:.*\s)?(\S*[a-z]\w*(?:[=:]\s?|\s))(\$\?|\$\{PIPESTATUS\[0\]\})", re.IGNORECASE | re.DOTALL
-)
-VERSION = re.compile(r"@[\w.^~-]{1,20}$")
+VERSION = re.compile(r"@(?:[\^~v]?\d[\w.-]{0,19}|latest|next|lts)$")
 OF_THE_PROJECT = re.compile(r"(?!\.\./)[\w.-]+(?:/[\w.-]+){1,5}")
 """A program that is called by its place in the project."""
-MOST_PIECES = 20
-REDIRECTION = re.compile(r"\s(?:\d?>&\d|&>>?\s?\S+)")
 CHECKS = re.compile(
     r"\b(?:lint\w*|golangci-lint|eslint|ruff|flake8|pylint|mypy|pyright|tsc|fmt|format|prettier|"
     r"clippy|rubocop|stylelint|vet|pre-commit|biome|checkstyle|ktlint|swiftlint|typecheck)\b"
@@ -70,9 +76,6 @@ CHECKS = re.compile(
 BUILDS = re.compile(r"\b(?:build|compile|install|bundle|package|release|generate|codegen|sync)\b")
 Topic = Literal["tests", "checks", "build", "commands"]
 TESTS = ("check", "rspec", "jest", "tox")
-LONGEST, LONGEST_WITH_TEXT = 4000, 20_000
-TEXT_BEGINS = re.compile(r"<<-?[ \t]*['\"]?([A-Za-z_]\w*)['\"]?")
-"""A text that a line brings along, as the message of a commit: it is no part of the command."""
 
 
 class Part(Struct, frozen=True):
@@ -84,11 +87,16 @@ class Part(Struct, frozen=True):
     arguments: tuple[str, ...]
     program: str
     """As it was typed."""
+    typed: tuple[str, ...] = ()
+    """The program and what it is told to do, as it was typed, but for a place outside."""
     folder: str | None = None
     """Where a `cd` before it in the same line led."""
+    prepared: str = ""
+    """What was done in the same line so that it is found: `source .venv/bin/activate`."""
     counts: bool = True
     """If the line worked, this did: neither a pipe nor a `;` after it hides its result."""
     is_piped: bool = False
+    in_background: bool = False
     code_after: str = ""
     """The words before its exit code in the output, where `; echo "exit=$?"` follows it."""
     is_muddled: bool = False
@@ -120,14 +128,12 @@ class Part(Struct, frozen=True):
     @property
     def shown(self) -> str:
         """How it was run, without the arguments that change from time to time."""
-        is_here = OF_THE_PROJECT.fullmatch(self.program) is not None
-        is_telling = is_here and self.program.endswith(f"/{self.core[0]}")
-        if is_telling or VERSION.search(self.program):
-            core = (self.program, *self.core[1:])
-        else:
-            core = self.core
-        command = clean(" ".join((*self.wrapper, *core)))
-        return " ".join((*map(shown_variable, self.variables), command))
+        return " ".join((*map(shown_variable, self.variables), self.shown_bare))
+
+    @property
+    def shown_bare(self) -> str:
+        """Without the variables, too."""
+        return clean(" ".join((*self.wrapper, *self.typed)))
 
     @property
     def shown_whole(self) -> str:
@@ -137,23 +143,10 @@ class Part(Struct, frozen=True):
 
 def parts_of(command: str) -> list[Part]:
     """The commands of a line that are a project's, not the shell's."""
-    if "<<" in command:
-        command = _without_texts(command[:LONGEST_WITH_TEXT])
-    if len(command) > LONGEST or "<<" in command:
-        return []
-    command = WINDOWS_VARIABLE.sub(r"export \1=", REDIRECTION.sub(" ", command))
-    command = WINDOWS_PATH.sub(lambda found: found[0].replace("\\", "/"), command)
-    try:
-        lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=";&|")
-        lexer.whitespace_split = True
-        words = list(lexer)
-    except ValueError:
-        return []
-    pieces = list(_pieces(words))
-    if len(pieces) > MOST_PIECES:
-        return []
-    is_muddled = any(piece.words[0] in SHOWS_TEXT for piece in pieces)
+    pieces = pieces_of(command)
+    muddled = is_muddled(pieces)
     folder: str | None = None
+    prepared = ""
     exported: list[str] = []
     found: list[Part] = []
     for number, piece in enumerate(pieces):
@@ -162,86 +155,22 @@ def parts_of(command: str) -> list[Part]:
             folder = words[1]
         elif words[0] == "export":
             exported += [word for word in words[1:] if VARIABLE.fullmatch(word)]
+        elif PREPARED.fullmatch(said := " ".join(words)):
+            prepared = said
         elif (simple := _simple(words, tuple(exported))) is not None:
             found.append(
                 structs.replace(
                     simple,
                     folder=folder,
-                    counts=_had_to_work(pieces, number),
+                    prepared=prepared,
+                    counts=had_to_work(pieces, number),
                     is_piped=piece.is_piped,
-                    code_after=_words_before_code(pieces, number),
-                    is_muddled=is_muddled,
+                    in_background=piece.joint == "&",
+                    code_after=words_before_code(pieces, number),
+                    is_muddled=muddled,
                 )
             )
     return found
-
-
-def _without_texts(command: str) -> str:
-    """Without the texts that its lines bring along; nothing if one of them does not end."""
-    kept: list[str] = []
-    ends: list[str] = []
-    for line in command.split("\n"):
-        if ends:
-            ends = ends[line.strip() == ends[0] :]
-            continue
-        ends = TEXT_BEGINS.findall(line)
-        kept.append(TEXT_BEGINS.sub("", line))
-    return "" if ends else "\n".join(kept)
-
-
-class _Piece(NamedTuple):
-    """Of a line, between two joints: it need not be a command of the project."""
-
-    words: list[str]
-    is_piped: bool
-    """Into others, which are no pieces of their own."""
-    joint: str
-    """What joins it to the next."""
-
-
-def _had_to_work(pieces: list[_Piece], number: int) -> bool:
-    """If the line worked, this piece of it did."""
-    if number == len(pieces) - 1:
-        return number == 0 or pieces[number - 1].joint != "||"
-    joints = {piece.joint for piece in pieces[number:-1]}
-    return joints == {"&&"} and not pieces[number].is_piped
-
-
-def _words_before_code(pieces: list[_Piece], number: int) -> str:
-    """What `echo` prints before the exit code of this piece, where it is this piece's."""
-    piece = pieces[number]
-    after = pieces[number + 1].words if number + 1 < len(pieces) else []
-    found = EXIT_CODE.match(" ".join(after[1:]))
-    if piece.joint != ";" or after[:1] != ["echo"] or found is None:
-        return ""
-    return "" if piece.is_piped and found[2] == "$?" else found[1]
-
-
-def _pieces(words: list[str]) -> Iterator[_Piece]:
-    head: list[str] | None = None
-    part: list[str] = []
-    is_piped = False
-    for word in [*words, ""]:
-        if word and not set(word) <= set(";&|"):
-            part.append(word)
-            continue
-        head = _without_brackets(part) if head is None else head
-        part = []
-        if word == "|":
-            is_piped = True
-            continue
-        if head:
-            yield _Piece(head, is_piped, word)
-        head, is_piped = None, False
-
-
-def _without_brackets(words: list[str]) -> list[str]:
-    """`(cd web && npm test)` is the same in a shell of its own."""
-    if words and words[0].startswith("("):
-        words = [words[0].lstrip("("), *words[1:]]
-    if words and words[-1].endswith(")") and "(" not in words[-1]:
-        words = [*words[:-1], words[-1].rstrip(")")]
-    return [word for word in words if word]
 
 
 def _simple(words: list[str], exported: tuple[str, ...]) -> Part | None:
@@ -250,10 +179,8 @@ def _simple(words: list[str], exported: tuple[str, ...]) -> Part | None:
     while words:
         if VARIABLE.fullmatch(words[0]):
             variables.append(words.pop(0))
-        elif words[0] == "env" or words[0] in SILENT:
-            words = words[3:] if words[:2] == ["env", "-u"] else words[1:]
-        elif words[0] == "timeout" and len(words) > 2:
-            words = words[2:]
+        elif words[0] in ("env", "timeout") or words[0] in SILENT:
+            words = _without_prefix(words)
         elif (length := wrapper_length(words)) > 0:
             wrapper += [word for word in words[:length] if word not in ALONE_OPTIONS]
             words = words[length:]
@@ -284,7 +211,27 @@ def _simple(words: list[str], exported: tuple[str, ...]) -> Part | None:
         if tuple(core) in RUNS_A_TASK and words and not words[0].startswith("-"):
             core.append(words.pop(0))
     last = {each.partition("=")[0]: each for each in variables}
-    return Part(tuple(core), tuple(wrapper), tuple(last.values()), tuple(words), program)
+    typed = _typed(program, core)
+    return Part(tuple(core), tuple(wrapper), tuple(last.values()), tuple(words), program, typed)
+
+
+def _without_prefix(words: list[str]) -> list[str]:
+    """Without `sudo -E`, `env -u HOME`, `timeout -k 5 60`."""
+    prefix, *words = words
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in ("-u", "-k", "-s") and prefix != "sudo" else 1 :]
+    if prefix == "timeout":
+        return words[1:] if words and re.fullmatch(r"\d[\d.]*[smhd]?", words[0]) else []
+    return words
+
+
+def _typed(program: str, core: list[str]) -> tuple[str, ...]:
+    if core[0] not in program:  # a module that a program ran
+        return tuple(core)
+    if program == "docker-compose":
+        return (program, *core[2:])
+    is_outside = "/" in program and not OF_THE_PROJECT.fullmatch(program)
+    return (core[0] if is_outside else program, *core[1:])
 
 
 def _leading_options(words: list[str]) -> list[str]:

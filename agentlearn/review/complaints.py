@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from agentlearn.guard import one_line
-from agentlearn.review.runs import Run
-from agentlearn.review.showing import clean
+from agentlearn.review.showing import quoted
 
 TESTS_RAN = re.compile(
     r"--- FAIL|^FAILED |^not ok |\b[1-9]\d* (?:tests? )?fail(?:ed|ing|ures?)\b|[✗✕✘]",
@@ -37,10 +36,20 @@ SHUT_IN = re.compile(
     re.IGNORECASE,
 )
 """What a sandbox does to a program."""
+NO_ANSWER = re.compile(
+    r"connection refused|econnrefused|cannot connect|failed to connect|could not resolve"
+    r"|\benotfound\b|timed out|network is unreachable",
+    re.IGNORECASE,
+)
+"""Another program was not there, or the net was not."""
 NO_SUCH = re.compile(
     r"command not found|not found\s*$|missing script|no rule to make target|"
     r"no such (?:command|task)|unknown command|not recognized|couldn't find a script|"
     r"script not found|no module named|failed to spawn",
+    re.IGNORECASE,
+)
+UNKNOWN_WORD = re.compile(
+    r"unknown|unrecognized|unexpected|no such option|not (?:a )?(?:valid|recognized|supported)",
     re.IGNORECASE,
 )
 ERROR_LINE = re.compile(
@@ -53,30 +62,22 @@ UNFORMATTED = re.compile(
     r"formatting (?:issues?|errors?|differs)",
     re.IGNORECASE,
 )
-AROUND = re.compile(
-    r"--no-verify|--no-gpg-sign|--force\b|--skip\S*|--ignore\S*|--break-system-packages|"
-    r"--dangerously\S*|--insecure|--allow\S*|--no-check\S*|--legacy-peer-deps|HUSKY=0|SKIP=|"
-    r"StrictHostKeyChecking|GIT_SSL_NO_VERIFY|NODE_TLS_REJECT_UNAUTHORIZED|--no-sandbox|\.lock\b|"
-    r"-k\b|\|\| true"
+SHELLS_OWN = re.compile(
+    r"^(?:\S{0,40}\b(?:bash|zsh|sh)\b(?:: line \d+)?: |\(eval\):\d+: ?)?"
+    r"(?:cd|ls|cp|mv|rm|mkdir|touch|chmod|source|find|test|ln|tar|unzip|pushd): \S",
+    re.MULTILINE,
 )
-"""Ways around a safety check: no lessons."""
-GENERAL = frozenset(
-    ("git", "gh", "python", "node", "bash", "sh", "zsh", "ruby", "perl", "php", "open", "sqlite3")
-)
-"""Programs that every agent knows: what it tried with them tells nothing of the project."""
-ERROR_CHARS = 140
-
-
-def tells_nothing(failed: Run) -> bool:
-    """A general program's failure, or a test's own, says nothing of how to run things here."""
-    ran = failed.topic == "tests" and TESTS_RAN.search(failed.output) is not None
-    return ran or failed.core[0] in GENERAL
+"""A word of the shell's failed, not the command beside it."""
+ERROR_CHARS, END_CHARS = 140, 8000
 
 
 def error_line(output: str) -> str | None:
     """The line that says what went wrong, short and without what is only true here."""
+    if len(output) > 2 * END_CHARS:
+        output = f"{output[:END_CHARS]}\n{output[-END_CHARS:]}"
     lines = [line.strip() for line in output.splitlines()]
-    wrong = [line for line in lines if ERROR_LINE.search(line) and len(line) > 12]
-    telling = [line for line in wrong if ENVIRONMENT.search(line)]
-    chosen = next(iter(telling or wrong), None)
-    return None if chosen is None else one_line(clean(chosen), ERROR_CHARS)
+    wrong = [line for line in lines if len(line) > 12 and ERROR_LINE.search(line)]
+    chosen = next((line for line in wrong if ENVIRONMENT.search(line)), None)
+    if chosen is None:
+        chosen = next(iter(wrong), None)
+    return None if chosen is None else one_line(quoted(chosen[:1000]), ERROR_CHARS)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 
-PLACE = r"^[ \t]*[\w./@+-]+\.\w{1,5}:\d+(?::\d+)?:?[ \t]*(?:(?:error|warning|note)[: ]+)?"
+PLACE = r"^[ \t]*[\w./@+-]+\.\w{1,5}:\d+(?::\d+)?:?[ \t]*(?:error[: ]+)?"
 LINT = (
-    # golangci-lint, mypy, pylint: what is wrong, then the rule.
+    # golangci-lint, pylint: what is wrong, then the rule.
     re.compile(
-        PLACE + r"(?P<said>\S[^()\[\]]{8,300}?)[ \t]+[(\[](?P<rule>[a-z][\w-]{2,40})[)\]][ \t]*$",
+        PLACE + r"(?P<said>\S(?:[^\n`]|`[^`]{0,120}`){3,300}?) {1,3}"
+        r"\((?P<rule>[a-z][\w-]{2,40})\)[ \t]{0,4}$",
         re.MULTILINE,
     ),
-    # ruff, flake8: the rule, then what is wrong.
+    # ruff as it is now: the rule, what is wrong, and the place on the next line.
+    re.compile(
+        r"^(?P<rule>[A-Z]{1,4}\d{3,4}) (?:\[\*\] )?(?P<said>\S[^\n]{8,200})\n *--> \S+:\d+:\d+",
+        re.MULTILINE,
+    ),
+    # ruff before, flake8: the rule, then what is wrong.
     re.compile(PLACE + r"(?P<rule>[A-Z]{1,4}\d{3,4}) (?P<said>\S.{8,200})$", re.MULTILINE),
     # biome: the place and the rule, then what is wrong.
     re.compile(
@@ -26,7 +32,7 @@ LINT = (
     ),
     # eslint: place and strength, what is wrong, the rule.
     re.compile(
-        r"^[ \t]+\d+:\d+[ \t]+(?:error|warning)[ \t]+(?P<said>\S.{8,200}?)[ \t]{2,}"
+        r"^[ \t]{1,8}\d+:\d+[ \t]{1,4}error[ \t]{1,4}(?P<said>\S.{8,200}?)[ \t]{2,4}"
         r"(?P<rule>[@a-z][\w/@-]+)[ \t]*$",
         re.MULTILINE,
     ),
@@ -37,6 +43,8 @@ SLIPS = re.compile(
     re.IGNORECASE,
 )
 """Rules that say that the work was not finished; they teach nothing about the project."""
+MERE = re.compile(r"\d: *(?:warning|note)\b")
+"""What rejects nothing."""
 TYPES = re.compile(r"\b(?:mypy|pyright|tsc|typecheck|type-check)\b")
 
 
@@ -49,6 +57,6 @@ def broken_rule(command: str, output: str) -> tuple[str, str] | None:
         return None
     for pattern in LINT:
         for found in pattern.finditer(output):
-            if not SLIPS.search(found["rule"]):
+            if not SLIPS.search(found["rule"]) and not MERE.search(found[0]):
                 return found["rule"], found["said"]
     return None

@@ -13,22 +13,24 @@ import re
 from collections.abc import Iterator
 
 from agentlearn.guard import one_line
+from agentlearn.review.around import AROUND
 from agentlearn.review.complaints import ERROR_CHARS
 from agentlearn.review.cures import remedy, slow, told
 from agentlearn.review.lesson import Lesson
 from agentlearn.review.linters import broken_rule
 from agentlearn.review.runs import Run, lines_of
-from agentlearn.review.showing import clean
+from agentlearn.review.showing import quoted
 from agentlearn.review.variants import other_command, variant
 from agentlearn.sessions.turns import Turn
 
 NEAR_TURNS = 40
 DEMANDS = re.compile(
-    r"(?:\bpanic|\b\w*(?:Error|Exception))\b.{0,120}?"
+    r"(?:E +)?(?!Assertion|Type|Attribute|Key|Index|Name|Import|Syntax)"
+    r"(?:panic|\w*(?:Error|Exception)): .{0,120}?"
     r"(?:\b[Mm]ust (?:be|have|match|start|end|contain|not|only|begin)\b|\bhas to be\b"
     r"|\bshould be one of\b)"
 )
-"""An exception that says what a value has to be; a failing comparison does not."""
+"""An exception of the project's that says what a value has to be; a failing comparison does not."""
 HOOKED = {("git", "commit"), ("git", "push")}
 STRENGTH = 7
 
@@ -37,9 +39,9 @@ def proved_lessons(runs: list[Run], turns: list[Turn]) -> Iterator[Lesson]:
     for number, run in enumerate(runs):
         if not run.failed:
             continue
-        later = [item for item in runs[number + 1 :] if item.turn - run.turn <= NEAR_TURNS]
+        before, later = _near(runs, number)
         lesson = (
-            variant(run, later)
+            variant(run, before, later, turns)
             or other_command(run, later, turns)
             or told(run, later)
             or remedy(run, later, turns)
@@ -51,6 +53,17 @@ def proved_lessons(runs: list[Run], turns: list[Turn]) -> Iterator[Lesson]:
             yield lesson
 
 
+def _near(runs: list[Run], number: int) -> tuple[list[Run], list[Run]]:
+    """What was run some turns before a run, and after it."""
+    turn = runs[number].turn
+    first = last = number
+    while first and turn - runs[first - 1].turn <= NEAR_TURNS:
+        first -= 1
+    while last + 1 < len(runs) and runs[last + 1].turn - turn <= NEAR_TURNS:
+        last += 1
+    return runs[first:number], runs[number + 1 : last + 1]
+
+
 def _lint(failed: Run, later: list[Run]) -> Lesson | None:
     """A check named the rule that was broken, and passed when it was kept.
 
@@ -58,14 +71,25 @@ def _lint(failed: Run, later: list[Run]) -> Lesson | None:
     """
     if failed.is_muddled or (failed.topic == "commands" and failed.core not in HOOKED):
         return None  # where texts are written beside it, it may be broken to see what is said
-    found = broken_rule(failed.plain, failed.output)
-    worked = next((run for run in later if run.core == failed.core and run.passed), None)
+    worked = next((run for run in later if run.passed and _checks_the_same(failed, run)), None)
+    found = broken_rule(failed.plain, failed.output) if worked is not None else None
     if found is None or worked is None:
         return None
     rule, said = found
-    said = one_line(clean(said), ERROR_CHARS)
+    said = one_line(quoted(said), ERROR_CHARS)
     text = f"`{failed.shown}` rejects code by the rule {rule}: “{said}”."
     return Lesson(text, lines_of(failed, worked), "checks", strength=STRENGTH)
+
+
+def _checks_the_same(failed: Run, run: Run) -> bool:
+    """Nothing less than what failed: neither other files, nor without the rule."""
+    if run.core != failed.core or run.folder != failed.folder or AROUND.search(_words(run)):
+        return False
+    return failed.core in HOOKED or set(run.arguments) <= set(failed.arguments)
+
+
+def _words(run: Run) -> str:
+    return " ".join((*run.variables, *run.arguments))
 
 
 def _demand(failed: Run, later: list[Run]) -> Lesson | None:
@@ -76,9 +100,9 @@ def _demand(failed: Run, later: list[Run]) -> Lesson | None:
     if worked is None or not worked.passed:
         return None
     lines = (line.strip() for line in failed.output.splitlines())
-    said = next((line for line in lines if DEMANDS.search(line) and 20 < len(line) < 200), None)
+    said = next((line for line in lines if 20 < len(line) < 200 and DEMANDS.match(line)), None)
     if said is None:
         return None
-    said = one_line(clean(said).partition(" [recovered")[0], ERROR_CHARS)
+    said = one_line(quoted(said).partition(" [recovered")[0], ERROR_CHARS)
     text = f"The code under `{failed.shown}` demands: “{said}”."
     return Lesson(text, lines_of(failed, worked), failed.topic, strength=STRENGTH)

@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-PLAIN_VALUE = re.compile(r"[\w.,@/\[\]-]{1,40}")
+PLAIN_VALUE = re.compile(r"[a-z0-9][a-z0-9.,_-]{0,23}")
 """It is shown: anything else may be secret."""
 
 
@@ -33,14 +33,11 @@ UV_RUN = (
         "-q --quiet -v --verbose --frozen --locked --no-sync --isolated --all-extras --all-groups"
         " --offline --active --no-project --exact --no-dev --dev --all-packages"
     ),
-    _options(
-        "--with --with-editable --with-requirements --extra --group --only-group --no-group"
-        " --python -p --project --directory --package --env-file"
-    ),
+    _options("--with --extra --group --only-group --no-group --python -p --package"),
 )
 CHOICES = _options("--all-extras --all-groups --dev --workspace --recursive")
-CHOICES_OF = _options("--extra --group --features --profile")
-CONTAINER = (_options("-T -t -i -it -ti --rm --no-deps --build"), _options("-w --workdir"))
+CHOICES_OF = _options("--extra --group --features")
+CONTAINER = (_options("-T -t -i -it -ti --rm --no-deps --build"), _options(""))
 NPX = (_options("-y --yes --no --no-install -q --quiet"), _options("-p --package"))
 WRAPPERS = (
     Wrapper(("uv", "run"), *UV_RUN),
@@ -65,6 +62,7 @@ WRAPPERS = (
     Wrapper(("xvfb-run",), _options("-a --auto-servernum")),
     Wrapper(("dotenv",)),
 )
+TOOL = re.compile(r"[\w./-]{1,40}@(?:[v^~]?\d[\w.-]{0,19}|latest|lts)")
 MISE = (("mise", "exec"), ("mise", "x"))
 
 
@@ -103,6 +101,8 @@ def _with_options(words: list[str], end: int, wrapper: Wrapper) -> int:
             end += 1
         else:
             return 0
+    if not all(map(PLAIN_VALUE.fullmatch, words[end : end + wrapper.places])):
+        return 0
     end += wrapper.places
     if end < len(words) and words[end] == "--":
         end += 1
@@ -112,7 +112,7 @@ def _with_options(words: list[str], end: int, wrapper: Wrapper) -> int:
 def _mise(words: list[str]) -> int:
     """`mise exec go@1.26 -- go test`; without tools the `--` may be left out."""
     end = 2
-    while end < len(words) and "@" in words[end]:
+    while end < len(words) and TOOL.fullmatch(words[end]):
         end += 1
     if end < len(words) and words[end] == "--":
         end += 1

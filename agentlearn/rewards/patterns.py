@@ -118,14 +118,18 @@ class Patterns:
         return known
 
     def command_of(self, call: Call) -> str:
+        """The shell command of a call, of a long one both ends."""
+        return _ends(self.whole_command_of(call))
+
+    def whole_command_of(self, call: Call) -> str:
         """The shell command of a call; empty if it is none. A native action is taken as one."""
         if not self._is_command(call.tool):
             return ""
         text = call.arguments
         if not call.tool:
-            return _ends(text)
+            return text
         if not text.startswith("{"):
-            return _ends(_commands_in(text))
+            return _commands_in(text)
         try:
             value = msgspec.json.decode(text)
         except (msgspec.MsgspecError, RecursionError):
@@ -133,10 +137,16 @@ class Patterns:
         for key in COMMAND_KEYS:
             found = value.get(key)
             if isinstance(found, str):
-                return _ends(found)
+                return found
             if isinstance(found, list):
-                return _ends(" ".join(map(str, found)))
+                return _line_of([str(word) for word in found])
         return ""
+
+
+def _line_of(words: list[str]) -> str:
+    """`bash -lc "go test ./a"` is the line that the shell is given."""
+    is_for_shell = len(words) == 3 and words[0].endswith("sh") and words[1] in ("-c", "-lc")
+    return words[2] if is_for_shell else " ".join(words)
 
 
 def _runs(programs: re.Pattern[str], command: str) -> bool:
