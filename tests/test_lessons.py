@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(SAMPLES is None, reason="AGENTLEARN_SAMPLES is n
 
 
 @pytest.mark.parametrize(
-    ("half", "precision", "recall"), [("open", 0.9, 0.9), ("unseen", 0.5, 0.0), ("more", 0.6, 0.5)]
+    ("half", "precision", "recall"), [("open", 0.9, 0.9), ("unseen", 0.6, 0.1), ("more", 0.6, 0.5)]
 )
 def test_few_and_right(half: str, precision: float, recall: float) -> None:
     figures = measure(half, Path(str(SAMPLES)))
@@ -27,12 +27,6 @@ def test_few_and_right(half: str, precision: float, recall: float) -> None:
     assert figures.written > 0, figures
     assert figures.precision >= precision, figures
     assert figures.recall >= recall, figures
-
-
-def test_what_is_not_open_does_not_get_worse_as_a_whole() -> None:
-    """No unseen figure: what the rules write on `more` had been seen before it was marked."""
-    unseen, more = (measure(half, Path(str(SAMPLES))) for half in ("unseen", "more"))
-    assert (unseen.right + more.right) / (unseen.written + more.written) >= 0.6
 
 
 @pytest.mark.parametrize("half", ["open", "unseen", "more"])
