@@ -74,7 +74,7 @@ def _draft(shelf, pick: random.Random):
         file = f"references/{pick.choice('abc')}.md"
         return drafting.write_skill_file(shelf, RULES, pick.choice(ours), file, content)
     name = "-".join(pick.sample(WORDS, 3))
-    body = "".join(f"{line}. Step of {name}\n" for line in range(1, 6))
+    body = "".join(f"{line}. Another long step of work on {name}\n" for line in range(1, 6))
     description = f"{' '.join(pick.sample(WORDS, 6))}. Use when {name}."
     return drafting.create_skill(shelf, RULES, name, description, body)
 

@@ -467,7 +467,7 @@ def test_git_takes_the_skills_and_the_memory_of_the_project_only(
     subprocess.run([*git, "init", "-q"], check=True)
     store = new_store(project)
     make_skill(store)
-    make_skill(store, "deploy-it", description="Deploys. Use when asked.", body="x")
+    make_skill(store, "deploy-it", description="Deploys. Use when asked.")
     make(store, drafting.delete_skill, "deploy-it", "run-tests")
     make_note(store, "Use tabs")
     make_note(store, "be brief", "USER")

@@ -748,3 +748,36 @@ def test_exit_codes_where_several_apply(project: Project) -> None:
     model = script(project.folder.parent, {"fail": "gone"})
     call("review", project.path, "nowhere.jsonl", "--model", model, code=2)
     call("review", project.path, "nowhere.jsonl", "--stage", "--force", code=2)
+
+
+@pytest.mark.parametrize("odd", ["token ghp_" + "a1B2" * 9, "a\x1b[31mred", "zero\u200bwidth"])
+def test_what_is_cleaned_before_it_is_read_is_known_again(project: Project, odd: str) -> None:
+    path = session_of(project, "odd", [("user", f"fix it: {odd}")], 12)
+    model = script(project.folder.parent, DONE)
+    call("review", path, "--model", model)
+    assert "it was reviewed already" in call("review", path, "--model", model).stderr
+
+
+def test_a_failed_session_says_why_in_json_too(project: Project) -> None:
+    (session,) = by_model(project, {"fail": "the server is gone"}, code=4)["sessions"]
+    assert "the server is gone" in session["error"]
+    assert review(project.path)["sessions"][0]["error"] is None
+
+
+def test_a_run_that_is_told_to_end_says_how_far_it_came(project: Project) -> None:
+    slow = lines_file(project.folder.parent / "slow.jsonl", [{**DONE, "sleep_seconds": 30}])
+    names = [str(session_of(project, f"s{n}", [("user", "hello")], 12)) for n in range(3)]
+    command = [sys.executable, "-m", "agentlearn", "review", *names, "--json", "--model",
+               f"scripted:{slow}"]  # fmt: skip
+    process = subprocess.Popen(
+        command, cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "session s0" in line:
+            break
+    process.terminate()
+    out, said = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert json.loads(out)["summary"]["skipped"] == 3
+    assert "not tried: 3, because it was told to end" in said

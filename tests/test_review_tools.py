@@ -11,6 +11,8 @@ from msgspec import structs
 
 from agentlearn.review.ground import Ground
 from agentlearn.review.tools import TOOLS
+from agentlearn.store.clean import check_clean, text_problems
+from agentlearn.store.store import Refused
 from tests.files import lines_file, read_one
 from tests.reviews import (
     BODY,
@@ -170,14 +172,17 @@ def test_a_link_in_the_way_is_not_followed(project: Project, tmp_path: Path) -> 
 
 def test_deleting_archives_and_names_what_absorbed_it(project: Project) -> None:
     project.skill()
+    database = "# Database\n\nThe unit tests find the database through make test."
     project.skill(
         name="database-access",
         description="Where the database is found. Use when pytest fails.",
-        body="# Database\n\nThe unit tests find the database through make test.",
+        body=database,
     )
     project.view()
     assert "absorbed_by" in project.skill("delete")
     assert "must name the skill" in project.skill("delete", absorbed_by="nothing")
+    assert "does not hold" in project.skill("delete", absorbed_by="database-access")
+    project.skill("edit", name="database-access", body=f"{database}\n\n{BODY}")
     assert project.skill("delete", absorbed_by="database-access").startswith("done")
     assert not (project.folder / ".agents/skills/unit-tests").exists()
     (archived,) = (project.folder / ".agentlearn/archive").iterdir()
@@ -657,3 +662,82 @@ def test_changes_that_are_not_made_are_seen_by_the_next_ones(tmp_path: Path, mod
     assert [attempt.status for attempt in project.tools.attempts if attempt.change] == [
         "staged" if mode == "stage" else "dry-run"
     ] * 3
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "evidence"),
+    [
+        # What a page says does not become the person's by a line of theirs beside it.
+        ("USER", "Run the unit tests through make test --host evil.example.", [PERSON, PAGE]),
+        ("USER", "Run the unit tests through rm -rf.", [PERSON]),
+        ("USER", "Run the unit tests through make test on port 8080.", [PERSON, PAGE]),
+        ("MEMORY", "Run the unit tests through `shipit` and make test.", [PERSON]),
+    ],
+)
+def test_nothing_exact_comes_from_elsewhere(
+    project: Project, target: str, text: str, evidence: list[str]
+) -> None:
+    assert "did not say" in project.note(text, target=target, evidence=evidence)
+
+
+def test_a_command_that_an_error_names_was_not_run(project: Project) -> None:
+    body = "# Tests\n\nWhere plain `pytest` fails, `make test for` the database."
+    assert "did not run" in project.skill(body=body, evidence=[FAILED, WORKED])
+    body = "# Tests\n\nPlain `pytest -q` fails with “database was not found”; `make test` works."
+    assert project.skill(body=body, evidence=[FAILED, WORKED]).startswith("done")
+
+
+def test_what_goes_must_be_spoken_of(project: Project) -> None:
+    (project.folder / ".agentlearn/memory").mkdir(parents=True)
+    memory = project.folder / ".agentlearn/memory/MEMORY.md"
+    memory.write_text("- Releases only on Mondays.\n")
+    answer = project.note(WISH, action="replace", old="Releases only")
+    assert "what would be lost" in answer and "Mondays" in memory.read_text()
+    project.skill()
+    project.view()
+    answer = project.skill("patch", old="2. Look at the first failing test.", new="Ship it.")
+    assert answer.startswith("error")
+
+
+def test_a_note_that_is_there_is_not_written_otherwise(project: Project) -> None:
+    project.note(WISH)
+    for again in (WISH.lower().rstrip("."), f"- {WISH}", WISH.replace(";", " ")):
+        assert project.note(again) == "nothing to do: it is there already"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the staging db user is root with pw trustno1.",
+        "log in to staging with admin / letmein99.",
+        "the staging login is admin:Winter2031 on port 80.",
+        "the db password is sunshine.",
+        'the passphrase is "blue monkeys eat 9 pies".',
+        "the test PIN is 482913.",
+    ],
+)
+def test_what_somebody_logs_in_with_is_not_kept(text: str) -> None:
+    with pytest.raises(Refused, match=r"secret|logs in"):
+        check_clean(text)
+    assert list(text_problems(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is hashed with bcrypt.",
+        "Passwords are never logged.",
+        "The login page is at /auth/v2login.",
+        "Do not store the password in the repo.",
+        "The password field is required.",
+        "The pin is 5 mm long.",
+    ],
+)
+def test_what_is_said_about_passwords_is_kept(text: str) -> None:
+    check_clean(text)
+
+
+def test_steps_in_a_sentence_are_a_workflow(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project", outcome="failure")
+    body = "# Tests\n\nRun `pytest -q`, then look at the database with `make test`."
+    assert "not a workflow" in project.skill(body=body, evidence=[PERSON])

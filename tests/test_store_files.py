@@ -226,7 +226,7 @@ def test_a_link_in_the_store_leads_nowhere(tmp_path: Path, name: str):
     before = tree(outside)
     try:
         make_skill(store)
-        make_skill(store, "other-work", description="Something else. Use when other.", body="x y")
+        make_skill(store, "other-work", description="Something else. Use when other.")
         make(store, drafting.delete_skill, "other-work", "run-tests")
         make_note(store, "one")
     except AgentlearnError:

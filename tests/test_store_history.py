@@ -147,7 +147,7 @@ def test_a_creation_is_not_taken_back_from_under_its_files(store: Store):
 
 def test_a_skill_comes_back_from_the_archive_with_all_it_had(store: Store):
     make_skill(store)
-    make_skill(store, "other-work", description="Another thing. Use when other.", body="a b c")
+    make_skill(store, "other-work", description="Another thing. Use when other.")
     make(store, drafting.write_skill_file, "run-tests", "references/a.md", "text\n")
     image = store.places.skills / "run-tests/assets/image.png"
     image.parent.mkdir()
@@ -168,7 +168,7 @@ def test_a_skill_comes_back_from_the_archive_with_all_it_had(store: Store):
 
 def test_a_skill_that_was_changed_since_it_came_back_stays(store: Store):
     make_skill(store)
-    make_skill(store, "other-work", description="Another thing. Use when other.", body="a b c")
+    make_skill(store, "other-work", description="Another thing. Use when other.")
     change = make(store, drafting.delete_skill, "run-tests", "other-work")
     (back,) = revert(store, [change.id])
     later = make(store, drafting.write_skill_file, "run-tests", "references/a.md", "new\n")
@@ -185,7 +185,7 @@ def test_a_skill_that_was_changed_since_it_came_back_stays(store: Store):
 
 def test_a_place_that_is_taken_again(store: Store):
     make_skill(store)
-    make_skill(store, "other-work", description="Another thing. Use when other.", body="a b c")
+    make_skill(store, "other-work", description="Another thing. Use when other.")
     change = make(store, drafting.delete_skill, "run-tests", "other-work")
     make_skill(store, maker=Maker())
     with pytest.raises(Refused, match="exists again"):

@@ -443,7 +443,7 @@ def test_a_secret_that_a_person_keeps_there_does_not_reach_the_journal(store: St
     file = store.places.skills / "run-tests/references/a.md"
     file.parent.mkdir()
     file.write_text(TOKEN)
-    make_skill(store, "deploy-it", description="Deploys. Use when asked.", body="x")
+    make_skill(store, "deploy-it", description="Deploys. Use when asked.")
     with pytest.raises(Refused, match="looks like a secret"):
         make(store, drafting.delete_skill, "run-tests", "deploy-it")
     assert TOKEN not in store.places.journal.read_text()

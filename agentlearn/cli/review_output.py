@@ -144,6 +144,7 @@ class Printer:
             "reviewer": report.reviewer,
             "model": report.model,
             "outcome": report.outcome,
+            "error": None if ended is None or ended.error is None else str(ended.error),
             "iterations": ended.iterations if ended is not None else 0,
             "usage": {
                 "input_tokens": usage.input_tokens if usage is not None else 0,

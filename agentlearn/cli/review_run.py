@@ -147,16 +147,18 @@ def review_all(
 
     `learned` hears what each session changed.
     """
-    left = 0
+    left, under_way = 0, 0
     try:
         code, failures = 0, 0
         trace_id = new_trace_id()
         for session, left in in_time_order(loader):
             if len(loader.in_line) > 1:
                 reviewing.emit(Progress(trace_id, loader.opened, len(loader.in_line), "reading"))
+            under_way = 1
             report = reviewing.review(session, printer.made)
             learned([attempt.change for attempt in report.attempts if attempt.change])
             printer.add(report)
+            under_way = 0
             ended = report.ended
             if ended is None:
                 continue
@@ -174,6 +176,9 @@ def review_all(
     except KeyboardInterrupt:
         printer.stop("it was interrupted", left + loader.unopened)
         return INTERRUPTED
+    except SystemExit:
+        printer.stop("it was told to end", under_way + left + loader.unopened)
+        raise
     finally:
         printer.unread = loader.bad + loader.broken
     if code == FAILED and printer.reviewed:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from agentlearn.review.command_lines import Topic
 from agentlearn.review.find import find_lessons
 from agentlearn.review.lesson import Lesson, same_pitfall
+from agentlearn.review.restating import restates
 from agentlearn.review.tools import Tools
-from agentlearn.review.wishes import NEGATED, alike
 from agentlearn.sessions.values import Session
 from agentlearn.store.memory import same_note
-from agentlearn.store.similar import roots
 
 HEADING = "## Pitfalls"
 SKILLS: dict[Topic, tuple[str, str, str]] = {
@@ -53,15 +52,13 @@ def review_by_rules(session: Session, tools: Tools) -> None:
 
 
 def _note(lesson: Lesson, tools: Tools) -> None:
-    """A note, in the place of one that says the contrary; none if one says it already."""
-    words = roots(lesson.text)
+    """A note, in the place of one that says it otherwise; none if one says it already."""
     wanted = {"action": "add", "target": lesson.target, "text": lesson.text}
     for note in tools.desk.look().notes(lesson.target):
-        if same_note(note.text, lesson.text):
+        answer = restates(lesson.text, note.text)
+        if answer == "same" or same_note(note.text, lesson.text):
             return
-        if alike(roots(note.text), words):
-            if bool(NEGATED.search(note.text)) == bool(NEGATED.search(lesson.text)):
-                return
+        if answer == "anew":
             wanted = {**wanted, "action": "replace", "old": note.text}
     tools.call("memory", {**wanted, "evidence": _places(lesson)})
 

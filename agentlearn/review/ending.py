@@ -15,6 +15,10 @@ from agentlearn.rewards.rules import compiled_rules, load_rules
 from agentlearn.sessions.values import Call, Message, Result, Session, Signal
 
 NUMBERED = re.compile(r"(?:^|\s)\d{1,2}[.)] (?=\S)", re.MULTILINE)
+ONE_THEN_ANOTHER = re.compile(
+    r"`[^`\n]{2,100}`[^`\n]{0,60}\b(?:then|after that|afterwards|and finally|next)\b[^`\n]{0,40}`",
+    re.IGNORECASE,
+)
 HEADING = re.compile(r"#{1,6} ")
 BULLET = re.compile(r"\s*[-*+] ")
 UNFINISHED = ("failure", "aborted", "in_progress")
@@ -75,8 +79,9 @@ def _about(run: Run) -> str:
 
 
 def is_workflow(text: str) -> bool:
-    """Steps: numbered ones, or a list that does not stand under a heading for pitfalls."""
-    if len(NUMBERED.findall(text)) > 1:
+    """Steps: numbered ones, one after the other in a sentence, or a list that does not stand under
+    a heading for pitfalls."""
+    if len(NUMBERED.findall(text)) > 1 or ONE_THEN_ANOTHER.search(text):
         return True
     under_pitfalls = False
     for line in text.splitlines():

@@ -48,6 +48,8 @@ class Standing(Struct, frozen=True):
     basis: Basis
     spans: tuple[Span, ...]
     text: str
+    own: str = ""
+    """Of it, what the person said, or the agent itself ran: not what was printed."""
 
 
 class _Ran(Struct, frozen=True):
@@ -119,8 +121,8 @@ class Ground:
         if sum(min(end, self.last) - start + 1 for start, end in spans) > MOST_LINES:
             raise Refused(f"cite the lines that say so, at most {MOST_LINES} of them")
         clamped = _joined((start, min(end, self.last)) for start, end in spans)
-        basis, speaking = self._weighed(entries)
-        return Standing(basis, clamped, "\n".join(speaking))
+        basis, speaking, own = self._weighed(entries)
+        return Standing(basis, clamped, "\n".join(speaking), "\n".join(own))
 
     def cited(self, spans: Iterable[Span], about: str = "") -> tuple[Cited, ...]:
         """Evidence for the journal, with a redacted excerpt of what stands there on the matter."""
@@ -146,25 +148,27 @@ class Ground:
         said = [f"{_speaker(each)}: {_telling(redact(each.text), about, share)}" for each in here]
         return one_line(" | ".join(said), 2 * EXCERPT)
 
-    def _weighed(self, entries: list[Entry]) -> tuple[Basis, list[str]]:
-        """What the entries are worth, and the texts in them that make it so.
+    def _weighed(self, entries: list[Entry]) -> tuple[Basis, list[str], list[str]]:
+        """What the entries are worth, the texts in them that make it so, and which nobody printed.
 
         Only these count as what was said: a person's line beside a web page does not make the
         page's words the person's.
         """
         persons = [entry for entry in entries if _is_persons(entry) or self._is_answer(entry)]
         if persons:
-            return "person", [entry.text for entry in persons]
-        proof = self._failed_and_worked(entries)
-        if proof:
-            return "proved", proof
+            said = [entry.text for entry in persons]
+            return "person", said, said
+        ran, errors = self._failed_and_worked(entries)
+        if ran:
+            return "proved", [*ran, *errors], ran
         seen: list[Entry] = [entry for entry in entries if isinstance(entry, (Call, Result))]
         answered = [e for e in seen if isinstance(e, Call) and e.id in self.results]
         if answered or any(isinstance(entry, Result) for entry in seen):
-            return "seen", [entry.text for entry in seen]
-        return "words", []
+            texts = [entry.text for entry in seen]
+            return "seen", texts, texts
+        return "words", [], []
 
-    def _failed_and_worked(self, entries: list[Entry]) -> list[str]:
+    def _failed_and_worked(self, entries: list[Entry]) -> tuple[list[str], list[str]]:
         """The commands of which one failed and a later one worked, and what the failed said.
 
         Both must run something: a page or a file that was found at the second try proves nothing.
@@ -181,8 +185,8 @@ class Ground:
             for worked in runs[number + 1 :]:
                 if worked.passed and about & roots(worked.command):
                     errors = [run.output for run in runs if run.failed]
-                    return [*(run.command for run in runs), *errors]
-        return []
+                    return [run.command for run in runs], errors
+        return [], []
 
     def _ran(self, key: str) -> _Ran | None:
         """What a call ran, if it is a command that does more than show something."""

@@ -153,7 +153,7 @@ class Reviewing:
             # was told, and could have made room.
             comes_again = self.model is None and any(each.blocked for each in tools.attempts)
             if self.desk.mode != "dry-run" and is_whole and not comes_again:
-                self._remember(clean, ended, tools)
+                self._remember(clean, fingerprint(session), ended, tools)
         except AgentlearnError as error:
             ended = Ended("failed", ended.iterations, ended.usage, "store", error)
         finally:
@@ -207,12 +207,13 @@ class Reviewing:
             command="review",
         )
 
-    def _remember(self, session: Session, ended: Ended, tools: Tools) -> None:
+    def _remember(self, session: Session, sha256: str, ended: Ended, tools: Tools) -> None:
+        """`sha256`: of the session as it was read, which is what the gate will see again."""
         made = tuple(item.change.id for item in tools.attempts if item.change is not None)
         record = Reviewed(
             at=now(),
             session=session.id,
-            sha256=fingerprint(session),
+            sha256=sha256,
             reviewer=self.sort.reviewer,
             model=self.sort.model,
             prompt=self.sort.prompt,

@@ -18,6 +18,13 @@ HEADING = re.compile(r"\s*(?:#{1,6}\s|[-=*_]{3,}\s*$|`{3}|\|?[\s:|-]+\|\s*$)")
 NUMBERED = re.compile(r"(?:^|\s)\d{1,2}[.)] (?=\S)")
 SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[\w`\"“(])")
 COMMAND = re.compile(r"`([^`\n]{2,200})`")
+QUOTED = re.compile(r"“[^”\n]{0,400}”")
+"""What a program said may be repeated as that."""
+SPECIFIC = re.compile(
+    r"(?<![\w-])(?:--?[a-z][\w-]*|[\w~.-]*\w(?:[/=@]|\.(?=\w))[\w./=@:~-]*|\w*\d\w*)", re.IGNORECASE
+)
+"""An option, a path, a host, a number: nobody says it in other words."""
+PLACEHOLDER = re.compile(r"<[^>]*>|\b[A-Z][A-Z_]{2,}\b|…|\.{3}|\be\.g\.?|\bi\.e\.?", re.ASCII)
 RISKS = tuple(
     re.compile(rf"\b(?:{words})", re.IGNORECASE)
     for words in (
@@ -43,6 +50,19 @@ def supports(text: str, lines: str, is_prose: bool = True) -> bool:
     if any(risk.search(text) and not risk.search(lines) for risk in RISKS):
         return False
     return not is_prose or all(_is_known(part, known, lines) for part in parts_of(text))
+
+
+def names_only(text: str, lines: str, own: str) -> bool:
+    """Whether all that a text names exactly stands in the lines: an option, a path, a number; and
+    whether the commands in it are ones that the person named, or the agent itself ran."""
+    text = QUOTED.sub(" ", PLACEHOLDER.sub(" ", NUMBERED.sub(" ", text)))
+    folded, ran = lines.lower(), own.lower()
+    exact = (found.rstrip(".:,;)").lower() for found in SPECIFIC.findall(text))
+    if any(each not in folded for each in exact if len(each) > 1):
+        return False
+    words = (word for command in COMMAND.findall(text) for word in command.split())
+    plain = (word.strip("'\"(),;:").lower() for word in words)
+    return all(word in ran for word in plain if len(word) > 2)
 
 
 def parts_of(text: str) -> list[str]:

@@ -27,15 +27,14 @@ from agentlearn.review.arguments import (
     parsed,
     schemas,
 )
+from agentlearn.review.claims import carries, fits, may_lose, speaks_of
 from agentlearn.review.ending import is_workflow, unfinished
 from agentlearn.review.ground import Ground, Standing
-from agentlearn.review.support import supports
 from agentlearn.sessions.values import Session
 from agentlearn.store import drafting
 from agentlearn.store.drafting import Maker, added
 from agentlearn.store.memory import SEEN, Target
 from agentlearn.store.shelf import STATUS, Desk, Shelf
-from agentlearn.store.similar import roots
 from agentlearn.store.skill import parse_skill
 from agentlearn.store.store import Blocked, Refused
 from agentlearn.store.uninterrupted import uninterrupted
@@ -138,14 +137,16 @@ class Tools:
         seen_is_enough = in_references and wanted.action in ("write_file", "remove_file", "patch")
 
         def draft(shelf: Shelf, maker: Maker, standing: Standing) -> Change | None:
-            _carries(standing, seen_is_enough, f"the skill {wanted.name[:64]}")
+            carries(standing, seen_is_enough, f"the skill {wanted.name[:64]}")
             change = self._draft_skill(shelf, maker, wanted, standing.basis == "seen")
             text = _text_of(wanted, change, shelf)
             self._is_no_workflow_of_a_failure(text)
-            _speaks_of(standing, text, not in_scripts)
+            speaks_of(standing, text, not in_scripts)
+            if change.absorbed_by is None:
+                may_lose(standing, change)
             if wanted.description is not None:
                 skill = parse_skill(wanted.name, change.edits[0].after or "")
-                _fits(skill.description, skill.body)
+                fits(skill.description, skill.body)
             return change
 
         return self._write("skill", wanted.action, wanted.name, said, wanted.evidence, draft)
@@ -189,11 +190,11 @@ class Tools:
         said = wanted.text or wanted.old or ""
 
         def draft(shelf: Shelf, maker: Maker, standing: Standing) -> Change | None:
-            _carries(standing, target == "MEMORY", f"{target}.md")
+            carries(standing, target == "MEMORY", f"{target}.md")
             seen = standing.basis == "seen"
             if wanted.action == "remove":
                 gone = drafting.remove_note(shelf, maker, target, given(wanted, "old"), seen)
-                _speaks_of(standing, gone.text.removeprefix("without: "))
+                speaks_of(standing, gone.text.removeprefix("without: "))
                 return gone
             text = given(wanted, "text")
             drafting.check_clean(text)  # before its lines become one, which hides a key's shape
@@ -208,7 +209,8 @@ class Tools:
             else:
                 old = given(wanted, "old")
                 change = drafting.replace_note(shelf, maker, target, old, text, budget, seen)
-            _speaks_of(standing, text)
+                may_lose(standing, change)
+            speaks_of(standing, text)
             return change
 
         return self._write("memory", wanted.action, target, said, wanted.evidence, draft)
@@ -260,17 +262,6 @@ class Tools:
         self.watch(attempt)
 
 
-def _carries(standing: Standing, seen_is_enough: bool, place: str) -> None:
-    """Refuse what rests on too little to stand in that place."""
-    if standing.basis == "words":
-        raise Refused("the assistant's own words are no evidence: cite what the person said")
-    if standing.basis == "seen" and not seen_is_enough:
-        raise Refused(
-            f"{place} needs a person's line behind it, or a failed call and one that then "
-            "worked: what only a tool printed goes to references/ or to MEMORY"
-        )
-
-
 def _text_of(wanted: SkillManage, change: Change, shelf: Shelf) -> str:
     """What comes; where nothing comes, what goes."""
     if wanted.action == "patch":
@@ -280,17 +271,3 @@ def _text_of(wanted: SkillManage, change: Change, shelf: Shelf) -> str:
         before = stood.body if stood is not None else ""
         return added(before, wanted.body) or added(wanted.body, before)
     return wanted.body or wanted.content or wanted.description or ""
-
-
-def _fits(description: str, body: str) -> None:
-    """A description is general; but it must be about what the body says, which was checked."""
-    if not roots(description) & roots(body):
-        raise Refused("the description is not about what the body says")
-
-
-def _speaks_of(standing: Standing, text: str, is_prose: bool = True) -> None:
-    if text.strip() and not supports(text, standing.text, is_prose):
-        raise Refused(
-            "the cited lines do not speak of that, or not of all of it: cite those that do, "
-            "and leave out what none says"
-        )

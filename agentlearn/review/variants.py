@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
 
 from agentlearn.review.around import AROUND, DESTROYS, SAYS_LESS, VARIABLES
 from agentlearn.review.command_lines import BUILDS
@@ -15,6 +16,7 @@ from agentlearn.sessions.turns import Turn
 
 STRENGTH = 8
 RIGHT_AFTER, SOON_AFTER = 6, 12
+NEARLY = 0.75
 NO_EDIT_HELPS = re.compile(
     r"command not found|does not match|not permitted|permission denied|read-only file system"
     r"|externally-managed|toolchain|unsupported engine|requires? (?:node|python|go|java|ruby)"
@@ -91,8 +93,14 @@ def other_command(failed: Run, later: list[Run], turns: list[Turn]) -> Lesson | 
             return None
     if worked is None or AROUND.search(worked.shown) or DESTROYS.search(worked.plain):
         return None
+    if is_gone(failed) and _is_misspelt(failed.core[0], worked.core[0]):
+        return None
     text = f"`{failed.shown}` fails here with “{error}”; `{worked.shown}` works."
     return Lesson(text, lines_of(failed, worked), failed.topic, strength=STRENGTH)
+
+
+def _is_misspelt(name: str, other: str) -> bool:
+    return name != other and SequenceMatcher(None, name, other).ratio() >= NEARLY
 
 
 def _is_named(failed: Run, run: Run) -> bool:

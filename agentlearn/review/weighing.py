@@ -90,7 +90,7 @@ REMEMBER = re.compile(
 """An explicit wish that something be kept."""
 STANDING = re.compile(
     rf"(?:^|\b(?:please|should|must|let'?s|you|to|and|but) |, ){ALWAYS} "
-    r"(?!mind\b|been\b|got\b|saw\b|had\b|\w+ed\b)\w|\balways(?: please)?\W*$",
+    r"(?!mind\b|been\b|got\b|saw\b|had\b|\w+ed\b)\w|(?<!\bas )\balways(?: please)?\W*$",
     re.IGNORECASE,
 )
 """An order for every time."""

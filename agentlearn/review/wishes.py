@@ -19,6 +19,7 @@ from msgspec import Struct, structs
 from agentlearn.review import weighing
 from agentlearn.review.lasting import NAMED
 from agentlearn.review.lesson import Lesson
+from agentlearn.review.restating import NEGATED, alike, restates
 from agentlearn.review.speech import bare, in_own_words, sentences
 from agentlearn.rewards.patterns import Patterns
 from agentlearn.sessions.values import Call, Entry, Message, Result, Session, Signal
@@ -54,8 +55,14 @@ ABOUT_PERSON = re.compile(
     r"language|tell|show|confirm|approve|wait for|step by step|verbose|concise|question)\b",
     re.IGNORECASE,
 )
-NEGATED = re.compile(
-    r"\b(?:not|n't|no|never|don'?t|avoid|without|instead of|stop)\b", re.IGNORECASE
+RETRACTS = re.compile(
+    r"\W*(?:(?:actually|no|ok|wait|hm+|sorry|oh)\b[,.!]? ?)*(?:scratch|forget|disregard) "
+    r"(?:that|it|this|what i (?:just )?said)\b(?:[,.!;:]+\s*|$)(?:no need to remember\b.*)?",
+    re.IGNORECASE,
+)
+"""What was said before is taken back; what follows stands for itself."""
+OVERRULES = re.compile(
+    r"\W*(?:actually|on second thought|i(?:'ve| have)? changed my mind|no)\b", re.IGNORECASE
 )
 ASIDE = re.compile(r"\bkeep in mind\b", re.IGNORECASE)
 """After a request this says what to mind while doing it."""
@@ -91,20 +98,40 @@ class Said(Struct, frozen=True, dict=True):
 def wishes_of(session: Session, patterns: Patterns) -> list[Lesson]:
     """What to note, in the order it was said; one note for what was said in one go."""
     said = list(_said(session, patterns))[-MOST_SAID:]
-    kept: list[tuple[Lesson, frozenset[str]]] = []
+    kept: list[Lesson] = []
     for _, group in groupby(enumerate(said), key=lambda item: item[1].number):
         places = [index for index, _ in group]
+        for index in places:
+            if RETRACTS.match(said[index].sentence):
+                said[index], kept = _taken_back(said[index], kept)
         lesson = _noted([lesson for index in places if (lesson := _wished(said, index))])
         if lesson is None:
             continue
-        words = roots(lesson.text)
-        said_before = [known for known, known_words in kept if alike(known_words, words)]
-        if said_before:
-            kept = [pair for pair in kept if pair[0] not in said_before]
-            spans = [span for known in (*said_before, lesson) for span in known.spans]
-            lesson = structs.replace(lesson, spans=tuple(dict.fromkeys(spans)))
-        kept.append((lesson, words))
-    return [lesson for lesson, _ in kept]
+        overrules = any(OVERRULES.match(said[index].sentence) for index in places)
+        before = [known for known in kept if _stands_for(lesson, known, overrules)]
+        kept = [known for known in kept if known not in before]
+        spans = [span for known in (*before, lesson) for span in known.spans]
+        kept.append(structs.replace(lesson, spans=tuple(dict.fromkeys(spans))))
+    return kept
+
+
+def _stands_for(lesson: Lesson, known: Lesson, overrules: bool) -> bool:
+    """Whether what was said later takes the place of what was said before."""
+    if restates(lesson.text, known.text) != "other":
+        return True
+    one, other = (ABOUT.sub("", each.text).lower() for each in (lesson, known))
+    same_verb = one.split(" ")[0] == other.split(" ")[0]
+    return overrules and same_verb and bool(roots(one) & roots(other))
+
+
+def _taken_back(wish: Said, kept: list[Lesson]) -> tuple[Said, list[Lesson]]:
+    """What is left of a saying that takes another back, and of what was said before."""
+    rest = RETRACTS.sub("", wish.sentence)
+    words = roots(rest)
+    gone = [known for known in kept if words & roots(known.text)] or kept[-1:]
+    return structs.replace(wish, sentence=rest or "never mind"), [
+        known for known in kept if known not in gone
+    ]
 
 
 def _noted(wishes: list[Lesson]) -> Lesson | None:
@@ -300,11 +327,6 @@ def _same_matter(one: Said, other: Said) -> bool:
     if one.number == other.number or not alike(one.roots, other.roots):
         return False
     return not same_note(one.sentence, other.sentence)
-
-
-def alike(first: frozenset[str], second: frozenset[str]) -> bool:
-    shared = len(first & second)
-    return shared >= 2 and shared / min(len(first), len(second)) >= 0.6
 
 
 def _contrary(one: Said, other: Said) -> bool:

@@ -21,6 +21,23 @@ ONE_OFF = re.compile(
     r"|(?:^|-)(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?:-|$)"
     r"|(?:^|-)(?:today|yesterday|wip|tmp|temp|misc|untitled)(?:-|$)"
 )
+NO_VALUE = (
+    r"(?!(?:required|needed|not|never|always|missing|wrong|the|an?|in|on|at|by|for|from|of|to|with"
+    r"|too|only|also|still|now|part|empty|invalid|correct|incorrect|optional|kept|there|where|what"
+    r"|how|when|reset|set|sent|read|long|short|weak|strong|secret|safe|used|same|different|your"
+    r"|our|my|\w+(?:ed|ing))\b)"
+)
+CREDENTIAL = re.compile(
+    r"\b(?:password|passphrase|passcode|passwd|pwd?)s?\b(?: \w+){0,3}?(?: is| are| was|:|=) *"
+    rf"[\"'“`]?{NO_VALUE}\w\S{{3,}}"
+    rf"|\b(?:with|and|,) pwd? {NO_VALUE}\S{{5,}}"
+    r"|\bpin(?: code)? (?:is|=|:) *\d{4,8}\b"
+    r"|\b(?:log ?in|login|sign in|credentials?)\b[^.\n]{0,40}?\b[\w.@-]{2,30}(?: / |:)"
+    r"(?=\S*\d)(?=\S*[A-Za-z])[^\s/:]{6,}(?=[\s.,;]|$)",
+    re.IGNORECASE,
+)
+"""Wider than what is hidden from a model: a text that is kept, and maybe shared, tells no word
+that somebody logs in with, be it "sunshine"."""
 Rule = Literal[
     "secret", "hidden", "order", "encoding", "description", "use-when", "long-description", "body"
 ]
@@ -47,6 +64,8 @@ def text_problems(text: str) -> Iterator[Problem]:
         return
     for secret in find_secrets(text):
         yield Problem("secret", f"holds a secret ({secret.kind})", secret.start)
+    for told in CREDENTIAL.finditer(text):
+        yield Problem("secret", "tells what somebody logs in with", told.start())
     for hidden in hidden_characters(text):
         yield Problem("hidden", f"holds hidden characters ({hidden.name})", hidden.start)
     for order in injected_orders(text):

@@ -23,7 +23,7 @@ from agentlearn.store.clean import (
 from agentlearn.store.files import Escapes, parts_of
 from agentlearn.store.noting import add_note, no_secret_in, remove_note, replace_note
 from agentlearn.store.shelf import Shelf, text_of
-from agentlearn.store.similar import NEAR, nearest
+from agentlearn.store.similar import NEAR, nearest, roots
 from agentlearn.store.skill import (
     MOST_BODY,
     format_skill,
@@ -44,6 +44,8 @@ __all__ = [
     "name_problem", "patch_skill", "path_in", "pin_skill", "remove_note", "remove_skill_file",
     "replace_note", "replace_text", "write_skill_file",
 ]  # fmt: skip
+HOLDS = 0.5
+"""The share of its words that another skill must have to stand for it."""
 FOLDERS = ("references", "templates", "scripts", "assets")
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -172,9 +174,13 @@ def replace_text(
 
 def delete_skill(shelf: Shelf, maker: Maker, name: str, absorbed_by: str) -> Change:
     """Archive a skill whose lesson another one holds now."""
-    _ours(shelf, name)
-    if absorbed_by == name or name_problem(absorbed_by) or shelf.skill(absorbed_by) is None:
+    skill = _ours(shelf, name)
+    heir = None if name_problem(absorbed_by) else shelf.skill(absorbed_by)
+    if absorbed_by == name or heir is None:
         raise Refused(f"absorbed_by must name the skill that holds what {name} taught")
+    taught = roots(skill.body)
+    if len(taught & roots(heir.text)) < HOLDS * len(taught):
+        raise Refused(f"{absorbed_by} does not hold what {name} teaches: write it there first")
     edits = []
     for path in [f"skills/{name}/{file}" for file in shelf.files_of(name)]:
         if (text := text_of(shelf, path)) is not None:

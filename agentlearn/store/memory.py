@@ -92,9 +92,10 @@ def _texts(text: str | None) -> list[str]:
 
 
 def same_note(one: str, other: str) -> bool:
-    """Whether two notes say the same but for case, white space, dots and the mark (seen)."""
+    """Whether two notes say the same but for case, white space, marks between words and (seen)."""
     return _core(one) == _core(other)
 
 
 def _core(note: str) -> str:
-    return re.sub(r"[\s.!`'\"]+", " ", note.removeprefix(SEEN)).strip().lower()
+    plain = re.sub(r"(?<!\S)[-*+](?=\s)", " ", note.removeprefix(SEEN))
+    return " ".join(re.sub(r"[`'\"]+|[.,;:!]+(?=\s|$)", " ", plain).split()).lower()

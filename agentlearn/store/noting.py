@@ -44,6 +44,9 @@ def replace_note(
     _may_go(found, seen)
     if found.text == note:
         return None
+    others = [each for each in notes_of(before) if each != found]
+    if any(same_note(each.text, note) for each in others):
+        raise Refused(f"{target}.md says that already in another note: remove this one instead")
     after = replaced(before, found, note)
     if len(after) > len(before):
         _check_budget(target, before, after, budget)
