@@ -106,3 +106,24 @@ def test_praise_is_no_order() -> None:
 def test_a_misspelt_program_is_no_lesson() -> None:
     told = story().runs("mkae test", "bash: mkae: command not found", 127)
     assert texts(told.runs("make test", "3 passed")) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "note"),
+    [
+        ("no, use single quotes", "no, again: use single quotes, not double",
+         "Use single quotes, not double."),
+        ("please run tests with make test", "I told you to run tests with make test",
+         "Run tests with make test."),
+        ("the banner goes below", "as i said, the banner goes below the list",
+         "The banner goes below the list."),
+    ],
+)  # fmt: skip
+def test_a_correction_that_comes_back_and_says_so(first: str, again: str, note: str) -> None:
+    assert texts(story().runs("ls").says(again)) in ([], [note])
+    assert texts(story().runs("ls").says(first).runs("ls").says(again)) == [note]
+
+
+def test_that_something_was_said_is_not_that_it_was_this() -> None:
+    told = story().runs("ls").says("I asked you about the export").runs("ls")
+    assert texts(told.says("again, look at the import")) == []

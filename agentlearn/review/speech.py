@@ -46,6 +46,9 @@ MIDWAY = re.compile(r"[,;]? (?:can|could|should) (?:we|you)(?: please)? ", re.IG
 WISH = re.compile(
     r"^(?:can|could|would|will) (?:we|you)(?: please)? |^are we able to |^let'?s "
     r"|^(?:please )?remember(?: to| that|[:,])? "
+    r"|^(?:once )?(?:again|more)[:,] |^(?:as|like) i (?:already )?said[:,]? "
+    r"|^i (?:already |just )?(?:told|asked) you(?: (?:already|before|twice|again))?"
+    r"(?:,| to| that|:) (?=\w+ )"
     r"|^you (?:should|need to|have to|must) (?!have\b)|^from now on,? "
     r"|^in (?:the )?future,? |^next time,? |^(?:going|moving) forward,? "
     r"|^keep in mind(?: that|[:,])? |^make a note(?: that|[:,])? |^don'?t forget to "

@@ -64,6 +64,12 @@ RETRACTS = re.compile(
 OVERRULES = re.compile(
     r"\W*(?:actually|on second thought|i(?:'ve| have)? changed my mind|no)\b", re.IGNORECASE
 )
+REPEATS = re.compile(
+    r"\bi (?:already |just )?(?:told|asked|said)\b|\bagain[:,]|\b(?:as|like) i (?:already )?said\b"
+    r"|\bfor the (?:second|third|last) time\b|\bhow many times\b|\bonce more[:,]",
+    re.IGNORECASE,
+)
+"""It was said before, and the person says so."""
 ASIDE = re.compile(r"\bkeep in mind\b", re.IGNORECASE)
 """After a request this says what to mind while doing it."""
 ABOUT = re.compile(r"^About “[^”]*”: ")
@@ -155,9 +161,16 @@ def _wished(said: list[Said], index: int) -> Lesson | None:
     if (undone := _undone(wish, said[max(0, index - 3) : index])) is not None:
         return undone
     points = wish.points
-    if points <= ENOUGH - AGAIN:
+    repeats = REPEATS.search(wish.sentence) is not None
+    if points <= ENOUGH - AGAIN and not repeats:
         return None  # not even if it was said before
-    again = [other for other in said[:index] if other.points > 0 and _same_matter(wish, other)]
+    again = [
+        other
+        for other in said[:index]
+        if (other.points > 0 or repeats) and _same_matter(wish, other)
+    ]
+    if repeats and again:
+        points = max(points, 1)  # who says that it was said before means it
     points += AGAIN * bool(again)
     if points < ENOUGH:
         return None
