@@ -431,3 +431,17 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path):
     assert made[0] == made[1]
     first, second = (tree(store.places.skills) | tree(store.places.memory) for store in stores)
     assert first == second
+
+
+def test_what_became_of_a_change_that_waits_no_more(store: Store) -> None:
+    make_note(store, "Use tabs", mode="stage")
+    make_note(store, "Use Decimal for money", mode="stage")
+    adopted, discarded = store.state().staged
+    history.adopt(store, [adopted])
+    history.discard(store, [discarded])
+    with pytest.raises(BadInput, match="was made already"):
+        history.adopt(store, [adopted])
+    with pytest.raises(BadInput, match="was discarded"):
+        history.discard(store, [discarded])
+    with pytest.raises(BadInput, match="was discarded"):
+        history.revert(store, [discarded])

@@ -52,6 +52,7 @@ def _taken_back_by_nobody(pen: Pen, prefix: str) -> Change:
                     "is done by that",
                     f"look at what it says, and change the files by hand: agentlearn why {key}",
                 )
+    _not_done_with(pen.state, known, prefix)
     change = find_change(known, prefix)
     if not pen.state.stands(change.id):
         by = pen.state.taken_back[change.id]
@@ -194,8 +195,30 @@ def discard(store: Store, prefixes: list[str]) -> list[Change]:
     return gone
 
 
+BECAME = {
+    "applied": "made already",
+    "taken back": "made and taken back",
+    "discarded": "discarded",
+    "undone": "never made",
+}
+
+
+def _not_done_with(state: State, open_ones: dict[str, Change], prefix: str) -> None:
+    """Say of a change that is no longer open what became of it, not that there is none."""
+    if not prefix or any(key.startswith(prefix) for key in open_ones):
+        return
+    for key in state.seen:
+        became = BECAME.get(state.status(key)) if key.startswith(prefix) else None
+        if became is not None:
+            reason = state.reasons.get(key)
+            why = f": {reason}" if reason else ""
+            raise BadInput(f"{key} was {became}{why}", f"agentlearn why {key}")
+
+
 def _waiting(state: State, prefixes: list[str]) -> list[Change]:
     staged = state.staged
+    for prefix in prefixes:
+        _not_done_with(state, staged, prefix)
     wanted = {find_change(staged, prefix, LISTS).id for prefix in prefixes}
     return [change for change in staged.values() if not prefixes or change.id in wanted]
 
