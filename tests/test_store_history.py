@@ -437,11 +437,11 @@ def test_what_became_of_a_change_that_waits_no_more(store: Store) -> None:
     make_note(store, "Use tabs", mode="stage")
     make_note(store, "Use Decimal for money", mode="stage")
     adopted, discarded = store.state().staged
-    history.adopt(store, [adopted])
-    history.discard(store, [discarded])
+    adopt(store, [adopted])
+    discard(store, [discarded])
     with pytest.raises(BadInput, match="was made already"):
-        history.adopt(store, [adopted])
+        adopt(store, [adopted])
     with pytest.raises(BadInput, match="was discarded"):
-        history.discard(store, [discarded])
+        discard(store, [discarded])
     with pytest.raises(BadInput, match="was discarded"):
-        history.revert(store, [discarded])
+        revert(store, [discarded])
