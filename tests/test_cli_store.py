@@ -498,3 +498,15 @@ def test_started_as_a_person_would(store: Store):
     result = started("revert", change.id)
     assert result.returncode == 2 and result.stdout == b""
     assert result.stderr.startswith(f"error: {change.id} was taken back already".encode())
+
+
+def test_what_waits_is_shown_against_the_files_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = new_store(tmp_path)
+    make_note(store, "Use tabs", mode="stage")
+    make_note(store, "Ids are strings")
+    shown = call("diff").stdout
+    assert "/dev/null" not in shown
+    assert " - Ids are strings" in shown and "+- Use tabs" in shown

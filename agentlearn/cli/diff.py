@@ -16,6 +16,7 @@ from agentlearn.cli.changes import diff_as_dict, print_changes, sources, what
 from agentlearn.cli.output import choose_format, write_json
 from agentlearn.cli.stores import User, open_store
 from agentlearn.store.differences import LISTS, find_change
+from agentlearn.store.shelf import Shelf, lay_in_turn
 
 FORMATS = ("text", "json")
 Changes = Annotated[
@@ -37,7 +38,9 @@ def main(
     chosen = choose_format(format, json, FORMATS)
     store = open_store(user)
     state = store.state()
-    staged = state.staged
+    # Against the files as they are now, and with what waits before it.
+    waiting = lay_in_turn(Shelf(store, state, {}), list(state.staged.values()))
+    staged = {change.id: change for change in waiting}
     wanted = [find_change(staged, prefix, LISTS) for prefix in changes or []] or list(
         staged.values()
     )

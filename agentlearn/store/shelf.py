@@ -110,12 +110,20 @@ class Desk:
 
     def _shelf(self, state: State, pending: list[Change]) -> Shelf:
         shelf = Shelf(self.store, state, {})
-        for change in pending:
-            try:
-                shelf.lay(fitted(change, shelf.read))
-            except Misfit:  # its files were changed since: it is seen as it was meant
-                shelf.lay(change)
+        lay_in_turn(shelf, pending)
         return shelf
+
+
+def lay_in_turn(shelf: Shelf, pending: list[Change]) -> list[Change]:
+    """Lay changes over a shelf, one after another, as they come to what is there by then."""
+    laid = []
+    for change in pending:
+        try:
+            laid.append(fitted(change, shelf.read))
+        except Misfit:  # its files were changed since: it is seen as it was meant
+            laid.append(change)
+        shelf.lay(laid[-1])
+    return laid
 
 
 def text_of(shelf: Shelf, path: str) -> str | None:
