@@ -309,7 +309,7 @@ LEAKS = "annlee|Ann Lee|hunter2|corp|XXXX|abc.def|evil"
     ],
 )
 def test_nobodys_name_or_address_is_shown(error: str) -> None:
-    (text,) = texts(story().runs("make app", error, 1).runs("FOO=1 make app", "ok"))
+    (text,) = texts(story().runs("make app", error, 1).runs("FOO_DIR=1 make app", "ok"))
     assert not re.search(LEAKS, text)
 
 
@@ -360,3 +360,46 @@ def test_a_program_inside_is_missing_behind_a_pipe() -> None:
     told = story().runs("npm run lint 2>&1 | tail", "sh: 1: eslint: not found")
     told.runs("npm ci", "added 3 packages").runs("npm run lint", "ok")
     assert texts(told)[0].endswith("until `npm ci` was run.")
+
+
+@pytest.mark.parametrize("output", ["", "\n", " \n", "│\n║"])
+def test_a_command_that_fails_without_a_word(output: str) -> None:
+    assert texts(story().runs("make test", output, 1).runs("make test", "3 passed")) == []
+
+
+def test_what_is_installed_is_named() -> None:
+    told = story().runs("pnpm test", "bash: pnpm: command not found", 127)
+    told.runs("npm install -g pnpm", "added 1 package")
+    assert texts(told.runs("pnpm test", "3 passed"))[0].endswith(
+        "until `npm install -g pnpm` was run."
+    )
+    told = story().runs("pytest", "E  ModuleNotFoundError: No module named 'x'", 1)
+    told.runs("pip install git+https://me:hunter2@host/x", "ok")
+    assert texts(told.runs("pytest", "3 passed")) == []
+
+
+def test_a_place_outside_tells_nothing() -> None:
+    told = story().runs("pytest", "bash: pytest: command not found", 127)
+    assert texts(told.runs("/home/alice/.venvs/acme/bin/pytest", "3 passed")) == []
+
+
+def test_a_variable_brings_no_program() -> None:
+    told = story().runs("npm test", "sh: jest: command not found", 127)
+    assert texts(told.runs("CI=1 npm test", "3 passed")) == []
+    told = story().runs("npm run gen", "error: No module named shop", 1)
+    assert texts(told.runs("PYTHONPATH=. npm run gen", "ok"))[0].endswith(
+        "with `PYTHONPATH=.` it works."
+    )
+
+
+def test_a_flag_that_was_made_up_is_no_lesson() -> None:
+    told = story().runs("mytool run --verbos", "error: unknown option --verbos", 2)
+    assert texts(told.runs("mytool run", "ok")) == []
+
+
+def test_what_the_code_demands_without_the_value_it_was_given() -> None:
+    said = "ValidationError: customer 'Alice Smith' must be active"
+    told = edit(story().runs("npm test", f"{said}\n1 failed", 1)).runs("npm test", "3 passed")
+    assert texts(told) == [
+        "The code under `npm test` demands: “ValidationError: customer '…' must be active”."
+    ]

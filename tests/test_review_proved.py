@@ -41,8 +41,7 @@ def test_a_flag_that_the_error_names() -> None:
         .runs("npm ci --frozen", "npm error: unknown option --frozen", 1)
         .runs("npm ci", "ok")
     )
-    assert texts(told) == ["`npm ci` fails here with “npm error: unknown option --frozen”; "
-                           "without `--frozen` it works."]  # fmt: skip
+    assert texts(told) == []  # whoever made it up knows that it is unknown
 
 
 def test_a_command_that_had_to_be_run_first() -> None:
@@ -517,7 +516,7 @@ def test_a_pipe_does_not_hide_that_there_is_no_such_program() -> None:
         "`just lint` fails here with “(eval):1: command not found: just”; `uvx ruff check` works."
     ]
     told.runs("cargo install just", "Installed").runs("just lint", "All checks passed!")
-    assert "until `cargo install` was run" in " ".join(texts(told))
+    assert "until `cargo install just` was run" in " ".join(texts(told))
 
 
 def runs_well(command: str, output: str) -> bool:
@@ -588,8 +587,7 @@ def test_it_works_in_a_folder_below() -> None:
 
 def test_the_flag_that_the_error_names_made_the_difference() -> None:
     told = story().runs("grok inspect --trust", "error: unexpected argument '--trust' found", 2)
-    (text,) = texts(told.runs("TRUST=1 grok inspect", "ok"))
-    assert text.endswith("without `--trust` it works.")
+    assert texts(told.runs("TRUST=1 grok inspect", "ok")) == []  # the variable did not
 
 
 def test_a_pipe_does_not_hide_a_broken_rule_or_that_a_program_gave_up() -> None:

@@ -48,10 +48,6 @@ NO_SUCH = re.compile(
     r"script not found|no module named|failed to spawn",
     re.IGNORECASE,
 )
-UNKNOWN_WORD = re.compile(
-    r"unknown|unrecognized|unexpected|no such option|not (?:a )?(?:valid|recognized|supported)",
-    re.IGNORECASE,
-)
 ERROR_LINE = re.compile(
     r"error|fail|not found|no such|no module|does not|not permitted|denied|cannot|can't|could not|"
     r"missing|unknown|unrecognized|requires?|must|refused|mismatch|unable|timed out|no rule to",

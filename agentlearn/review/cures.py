@@ -19,6 +19,7 @@ from agentlearn.review.complaints import (
 from agentlearn.review.lesson import Lesson
 from agentlearn.review.runs import Run, is_missing, lines_of
 from agentlearn.review.showing import quoted
+from agentlearn.review.wrappers import PLAIN_VALUE
 from agentlearn.sessions.turns import Turn
 
 STRENGTH = 7
@@ -52,6 +53,7 @@ ASKS_FOR = re.compile(r"\bplease run\b|\bfirst\b", re.IGNORECASE)
 BOX = re.compile(r"[│║┃╔╗╚╝═─╭╮╰╯┌┐└┘]+")
 GOES_ON = frozenset(("to", "first", "and", "or", "in", "before", "again", "for", "if", "from"))
 TAKES_A_NAME = frozenset(("install", "add", "get", "i"))
+MOST_NAMES = 3
 OUTPUT_CHARS = 8000
 TIMED_OUT = re.compile(
     r"^(?:Exit code \d+\s+)?(?:Error: )?Command timed out after "
@@ -133,8 +135,7 @@ def _telling(output: str) -> list[str]:
     """The lines that say that something is wrong; what to run may stand on the next."""
     lines = [line for line in (BOX.sub(" ", line).strip() for line in output.splitlines()) if line]
     joined = [
-        f"{line} {after}" if line.endswith(":") else line
-        for line, after in zip(lines, [*lines[1:], ""], strict=True)
+        f"{line} {after}" if line.endswith(":") else line for line, after in pairwise([*lines, ""])
     ]
     return [
         line[:400]
@@ -154,9 +155,13 @@ def _is(run: Run, said: list[str]) -> bool:
 
 def _until(failed: Run, error: str, cure: Run, worked: Run, shown: str = "") -> Lesson | None:
     words = " ".join((*cure.variables, *cure.core, *cure.arguments))
+    named = [word for word in cure.arguments if not word.startswith("-")]
+    brings = cure.core[-1] in TAKES_A_NAME and not shown
     if AROUND.search(words) or DESTROYS.search(words):
         return None
-    first = shown or cure.shown_whole
+    if brings and not (len(named) <= MOST_NAMES and all(map(PLAIN_VALUE.fullmatch, named))):
+        return None
+    first = shown or " ".join((cure.shown_whole, *(named if brings else ())))
     text = f"`{failed.shown}` fails here with “{error}” until `{first}` was run."
     return Lesson(text, lines_of(failed, cure, worked), failed.topic, strength=STRENGTH)
 

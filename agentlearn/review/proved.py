@@ -31,6 +31,8 @@ DEMANDS = re.compile(
     r"|\bshould be one of\b)"
 )
 """An exception of the project's that says what a value has to be; a failing comparison does not."""
+GIVEN_VALUE = re.compile(r"(['\"])[^'\"\n]{1,80}\1")
+"""It may be anybody's name."""
 HOOKED = {("git", "commit"), ("git", "push")}
 STRENGTH = 7
 
@@ -103,6 +105,7 @@ def _demand(failed: Run, later: list[Run]) -> Lesson | None:
     said = next((line for line in lines if 20 < len(line) < 200 and DEMANDS.match(line)), None)
     if said is None:
         return None
-    said = one_line(quoted(said).partition(" [recovered")[0], ERROR_CHARS)
+    said = GIVEN_VALUE.sub(r"\1…\1", quoted(said).partition(" [recovered")[0])
+    said = one_line(said, ERROR_CHARS)
     text = f"The code under `{failed.shown}` demands: “{said}”."
     return Lesson(text, lines_of(failed, worked), failed.topic, strength=STRENGTH)

@@ -29,7 +29,7 @@ SECRETIVE = re.compile(
 SWITCH = re.compile(r"\d{1,2}|true|false|yes|no|on|off", re.IGNORECASE)
 LOCALE = re.compile(r"(?:[a-z]{2}_[A-Z]{2}|C)(?:\.[\w-]{1,8})?")
 PLACE_NAME = re.compile(r"(?:DIR|PATH|HOME|CACHE|ROOT|FILE|TMP|TEMP|BIN|CONFIG|STORE)$")
-PLACE = re.compile(r"(?:[A-Za-z]:[\\/]|[.~]{0,2}/)[\w ./\\+-]{0,120}")
+PLACE = re.compile(r"(?:[A-Za-z]:[\\/])?[\w ./\\~+-]{1,120}")
 OPTIONS_NAME = re.compile(r"(?:OPTIONS|FLAGS|OPTS|ARGS)$")
 OPTION = re.compile(r"--[a-z][a-z-]{2,40}(?:=\d{1,6}[kmg]?)?|-Xm[sx]\d{1,6}[kmg]")
 CHOICE_NAME = re.compile(r"(?:ENV|MODE|LEVEL|BACKEND|PLATFORM|TARGET|TOOLCHAIN)$")

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from agentlearn.review.around import AROUND, DESTROYS, SAYS_LESS, VARIABLES
 from agentlearn.review.command_lines import BUILDS
-from agentlearn.review.complaints import ENVIRONMENT, NO_ANSWER, NO_SUCH, SHUT_IN, UNKNOWN_WORD
+from agentlearn.review.complaints import ENVIRONMENT, NO_ANSWER, NO_SUCH, SHUT_IN
 from agentlearn.review.cures import edited, is_gone
 from agentlearn.review.lesson import Lesson
 from agentlearn.review.runs import Run, is_missing, lines_of
@@ -29,6 +29,7 @@ UNATTENDED = ("--run", "--ci", "--watch=false", "--no-watch", "--yes", "--no-inp
 OUTSIDE = re.compile(r"[/~$.\\-]|[A-Za-z]:")
 """A folder that is no part of the project, or the way back to it: the agent had lost its way."""
 FOLDER = re.compile(r"[\w.+-]+(?:/[\w.+-]+){0,5}")
+FINDS = re.compile(r"PATH|HOME|ROOT|BIN|PREFIX|DIR")
 KINDS = (
     re.compile(r"type|tsc|mypy|pyright"),
     re.compile(r"fmt|format|prettier|black"),
@@ -152,32 +153,35 @@ def _difference(failed: Run, changed: Run) -> str | None:
         return "it works outside the sandbox, where the person allows it."
     if (flags := _named_flags(failed, changed)) is not None:
         return flags
+    if any(flag in failed.output for flag in set(_flags(failed)) - set(_flags(changed))):
+        return None  # it was left out since it is unknown: whoever made it up knows that
     if changed.prepared and changed.prepared != failed.prepared:
         return f"after `{changed.prepared}` it works."
     if changed.wrapper != failed.wrapper:
         return f"`{changed.shown_bare}` works."
     added = [each for each in changed.variables if each.partition("=")[0] not in _names(failed)]
     if added:
-        is_around = any(VARIABLES.search(each.partition("=")[0]) for each in added)
+        names = [each.partition("=")[0] for each in added]
+        is_around = any(VARIABLES.search(name) for name in names)
+        if NO_SUCH.search(failed.error or "") and not any(map(FINDS.search, names)):
+            return None  # no other variable brings what is missing
         shown = " ".join(map(shown_variable, added))
         return None if is_around or AROUND.search(" ".join(added)) else f"with `{shown}` it works."
     if folder := _folder_below(failed.folder, changed.folder):
         return f"it works in the folder `{folder}`."
-    return f"`{changed.shown_bare}` works." if changed.program != failed.program else None
+    is_other = changed.shown_bare != failed.shown_bare
+    return f"`{changed.shown_bare}` works." if is_other else None
 
 
 def _named_flags(failed: Run, changed: Run) -> str | None:
-    """A flag that the error speaks of, and that is new or gone."""
+    """A flag that the error speaks of, and that is new."""
     error = failed.output
     new = [word for word in changed.arguments if _flag(word) and _flag(word) not in _flags(failed)]
     new = [word for word in new if _flag(word) in error]
-    gone = [flag for flag in _flags(failed) if flag not in _flags(changed) and flag in error]
     if "timed out" in error:
         new += [flag for flag in changed.arguments if flag in UNATTENDED]
     if new and not AROUND.search(" ".join(new)):
         return f"with `{' '.join(map(_flag, new))}` it works."
-    if gone and UNKNOWN_WORD.search(failed.error or ""):
-        return f"without `{' '.join(gone)}` it works."
     return None
 
 

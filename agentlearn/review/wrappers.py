@@ -35,7 +35,7 @@ UV_RUN = (
     ),
     _options("--with --extra --group --only-group --no-group --python -p --package"),
 )
-CHOICES = _options("--all-extras --all-groups --dev --workspace --recursive")
+CHOICES = _options("--all-extras --all-groups --dev --workspace --recursive -g --global -D")
 CHOICES_OF = _options("--extra --group --features")
 CONTAINER = (_options("-T -t -i -it -ti --rm --no-deps --build"), _options(""))
 NPX = (_options("-y --yes --no --no-install -q --quiet"), _options("-p --package"))
