@@ -30,6 +30,15 @@ from tests.stories import Story, story, texts
         ("services/api2 is owned by the core team.",
          "services/api1 is owned by the core team.", "other"),
         ("Ids are strings.", "Use tabs.", "other"),
+        ("Never commit to develop.", "Never commit to main.", "other"),
+        ("Never log customer addresses.", "Never log customer emails.", "other"),
+        ("Ask me before deleting branches.", "Ask me before deleting files.", "other"),
+        ("The key must include the locale.", "The key must include the tenant.", "other"),
+        ("Do not use type hints in python test code.", "Always use type hints in python code.",
+         "other"),
+        ("The admin frontend uses Vue.", "The frontend uses React, not Vue.", "other"),
+        ("Integration tests need redis.", "Tests do not need redis.", "other"),
+        ("Generated files are committed now.", "Never commit generated files.", "anew"),
     ],
 )  # fmt: skip
 def test_what_a_note_is_to_another(new: str, old: str, answer: str) -> None:
@@ -82,7 +91,19 @@ def test_in_one_session_too() -> None:
         ("Always run the tests with pytest.",
          "Forget that, always run the tests with make test.",
          ["Always run the tests with make test."]),
-        ("Remember: commit messages are in English.", "forget it", []),
+        ("Remember: commit messages are in English.", "never mind that", []),
+        ("Remember: commit messages are in English.", "forget it, I'll do it myself",
+         ["Commit messages are in English."]),
+        ("Remember: the host is db1.", "forget that, the host is db2.", ["The host is db2."]),
+        ("Remember: use tabs for indentation.", "forget what I said about tabs", []),
+        ("Remember: use tabs for indentation.", "I take that back, spaces are fine",
+         ["Spaces are fine."]),
+        ("from now on never push to main", "actually never push tags either",
+         ["Never push to main.", "Never push tags either."]),
+        ("from now on, keep answers short", "actually, from now on keep the changelog short",
+         ["Keep answers short.", "Keep the changelog short."]),
+        ("ok", "from now on use 4 spaces. Scratch that, use 2 spaces from now on",
+         ["Use 2 spaces from now on."]),
     ],
 )  # fmt: skip
 def test_later_words_overrule_earlier_ones(first: str, then: str, notes: list[str]) -> None:
@@ -127,3 +148,27 @@ def test_a_correction_that_comes_back_and_says_so(first: str, again: str, note: 
 def test_that_something_was_said_is_not_that_it_was_this() -> None:
     told = story().runs("ls").says("I asked you about the export").runs("ls")
     assert texts(told.says("again, look at the import")) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("the login button is broken", "I told you the login button is broken"),
+        ("how does the parser work?", "I asked you how the parser works"),
+        ("add a retry to the client", "again, add a retry to the client"),
+        ("rename foo to bar", "I asked you to rename foo to bar, not baz"),
+        ("I told my manager we would ship tomorrow", "I told my manager we would ship on friday"),
+        ("run the server on 8081 for this test",
+         "I told you, run the server on 8081 for this test"),
+    ],
+)  # fmt: skip
+def test_a_request_that_is_made_again_is_still_one(first: str, again: str) -> None:
+    assert texts(story().runs("ls").says(first).says("ok", "assistant").says(again)) == []
+
+
+def test_what_was_told_before_is_told_without_that() -> None:
+    told = story().runs("ls").says("don't add comments to the code").runs("ls")
+    told.says("I told you not to add comments to the code")
+    assert texts(told) == ["Do not add comments to the code."]
+    told = story().runs("ls").says("as I said before, we never use mocks in this repo")
+    assert texts(told) == ["We never use mocks in this repo."]

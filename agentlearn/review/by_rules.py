@@ -12,7 +12,7 @@ from agentlearn.review.lesson import Lesson, same_pitfall
 from agentlearn.review.restating import restates
 from agentlearn.review.tools import Tools
 from agentlearn.sessions.values import Session
-from agentlearn.store.memory import same_note
+from agentlearn.store.memory import TARGETS, same_note
 
 HEADING = "## Pitfalls"
 SKILLS: dict[Topic, tuple[str, str, str]] = {
@@ -54,12 +54,13 @@ def review_by_rules(session: Session, tools: Tools) -> None:
 def _note(lesson: Lesson, tools: Tools) -> None:
     """A note, in the place of one that says it otherwise; none if one says it already."""
     wanted = {"action": "add", "target": lesson.target, "text": lesson.text}
-    for note in tools.desk.look().notes(lesson.target):
+    shelf = tools.desk.look()
+    for target, note in ((each, note) for each in TARGETS for note in shelf.notes(each)):
         answer = restates(lesson.text, note.text)
         if answer == "same" or same_note(note.text, lesson.text):
             return
         if answer == "anew":
-            wanted = {**wanted, "action": "replace", "old": note.text}
+            wanted = {**wanted, "action": "replace", "old": note.text, "target": target}
     tools.call("memory", {**wanted, "evidence": _places(lesson)})
 
 

@@ -15,7 +15,12 @@ from agentlearn.store.similar import WORD, roots
 NEGATED = re.compile(
     r"\b(?:not|n't|no|never|don'?t|avoid|without|instead of|stop)\b", re.IGNORECASE
 )
-FILLER = roots("now actually please always just really again still also from")
+NEGATIONS = roots("not no never dont don avoid without instead stop")
+FILLER = roots(
+    "now actually please always just really again still also from longer should must need them"
+)
+FRAME = re.compile(r"(?:we|i|please|let's)? ?(?:now )?(?:use|prefer|stick to|run)\b", re.IGNORECASE)
+"""What is used is chosen anew; what is forbidden, or has to be asked, comes on top."""
 Answer = Literal["same", "anew", "other"]
 
 
@@ -28,24 +33,30 @@ def alike(first: frozenset[str], second: frozenset[str]) -> bool:
 def restates(new: str, old: str) -> Answer:
     """What a new note is to an old one."""
     news, olds = roots(new) - FILLER, roots(old) - FILLER
-    if not alike(news, olds):
-        return "anew" if _swaps_one_word(new, old) else "other"
-    if bool(NEGATED.search(new)) != bool(NEGATED.search(old)):
+    if _gives_another_value(new, old):
         return "anew"
+    if not alike(news, olds):
+        return "other"
+    if bool(NEGATED.search(new)) != bool(NEGATED.search(old)):
+        return "anew" if news - NEGATIONS <= olds else "other"  # more words: of something narrower
     if news <= olds:
         return "same"
-    return "anew" if olds <= news or _swaps_one_word(new, old) else "other"
+    one, other = _words(new), _words(old)
+    return "anew" if one[: len(other)] == other else "other"
 
 
-def _swaps_one_word(new: str, old: str) -> bool:
-    """The same words in the same order but for one, and that in the later half: what is used, not
-    what it is said of."""
-    one, other = (_words(text) for text in (new, old))
-    if len(one) != len(other) or len(one) < 3:
+def _gives_another_value(new: str, old: str) -> bool:
+    """The same words in the same order but for one: a number, or what is used."""
+    one, other = _words(new), _words(old)
+    if len(one) != len(other) or len(one) < 3 or NEGATED.search(new) or NEGATED.search(old):
         return False
-    pairs = enumerate(zip(one, other, strict=True))
-    places = [place for place, (word, instead) in pairs if word != instead]
-    return len(places) == 1 and places[0] >= (len(one) - 1) / 2
+    pairs = list(zip(one, other, strict=True))
+    places = [place for place, (word, instead) in enumerate(pairs) if word != instead]
+    if len(places) != 1 or places[0] < (len(one) - 1) / 2:
+        return False
+    word, instead = pairs[places[0]]
+    is_number = any(map(str.isdigit, word)) and any(map(str.isdigit, instead))
+    return is_number or (FRAME.match(new) is not None and FRAME.match(old) is not None)
 
 
 def _words(text: str) -> list[str]:

@@ -46,7 +46,7 @@ MIDWAY = re.compile(r"[,;]? (?:can|could|should) (?:we|you)(?: please)? ", re.IG
 WISH = re.compile(
     r"^(?:can|could|would|will) (?:we|you)(?: please)? |^are we able to |^let'?s "
     r"|^(?:please )?remember(?: to| that|[:,])? "
-    r"|^(?:once )?(?:again|more)[:,] |^(?:as|like) i (?:already )?said[:,]? "
+    r"|^(?:once )?(?:again|more)[:,] |^(?:as|like) i (?:already )?said(?: before)?[:,]? "
     r"|^i (?:already |just )?(?:told|asked) you(?: (?:already|before|twice|again))?"
     r"(?:,| to| that|:) (?=\w+ )"
     r"|^you (?:should|need to|have to|must) (?!have\b)|^from now on,? "
@@ -90,6 +90,7 @@ def bare(sentence: str) -> str:
 def in_own_words(sentence: str) -> str:
     """The wish as a note: the same words, without the politeness around them."""
     text = re.sub(r"^why not using (?=\w)", "use ", bare(sentence), flags=re.IGNORECASE)
+    text = re.sub(r"^i (?:already |just )?told you not to ", "do not ", text, flags=re.IGNORECASE)
     wished = WISH.sub("", WISH.sub("", text))
     if wished != text:  # "can we not push"; whoever says "not true" forbids nothing
         wished = re.sub(r"^not (?!(?:needed|necessary|sure|yet|a|the)\b)(?=\w)", "do not ", wished)

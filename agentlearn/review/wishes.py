@@ -19,6 +19,7 @@ from msgspec import Struct, structs
 from agentlearn.review import weighing
 from agentlearn.review.lasting import NAMED
 from agentlearn.review.lesson import Lesson
+from agentlearn.review.passing import AGAINST, FOR_THIS_TASK
 from agentlearn.review.restating import NEGATED, alike, restates
 from agentlearn.review.speech import bare, in_own_words, sentences
 from agentlearn.rewards.patterns import Patterns
@@ -56,16 +57,28 @@ ABOUT_PERSON = re.compile(
     re.IGNORECASE,
 )
 RETRACTS = re.compile(
-    r"\W*(?:(?:actually|no|ok|wait|hm+|sorry|oh)\b[,.!]? ?)*(?:scratch|forget|disregard) "
-    r"(?:that|it|this|what i (?:just )?said)\b(?:[,.!;:]+\s*|$)(?:no need to remember\b.*)?",
+    r"\W*(?:(?:actually|no|ok|wait|hm+|sorry|oh|please)\b[,.!]? ?)*(?:"
+    r"(?:scratch|forget|disregard|undo) (?:that|this)(?: (?:last one|one|rule|note))?(?=[,.!;:]|$)"
+    r"|never ?mind(?: that| what i said)?(?=[,.!;:]|$)|i take that back"
+    r"|(?:you )?(?:do not|don'?t) (?:need|have) to remember (?:that|it)"
+    r"|(?:scratch|forget|never ?mind) (?:about )?"
+    r"(?:what i (?:just )?said(?: about .*)?|the \w+ rule)"
+    r"|(?:please )?(?:remove|delete|drop) that from (?:the |your )?memory"
+    r")[,.!;:]*\s*(?:no need to remember\b.*)?",
     re.IGNORECASE,
 )
 """What was said before is taken back; what follows stands for itself."""
 OVERRULES = re.compile(
     r"\W*(?:actually|on second thought|i(?:'ve| have)? changed my mind|no)\b", re.IGNORECASE
 )
+ADDS = re.compile(r"\b(?:also|either|too|as well)\b", re.IGNORECASE)
+PURPOSE = re.compile(r"\b(?:for|in|on) (\w{4,})")
+ASKED = re.compile(
+    r"\basked you (?:how|what|why|where|who|which|whether|if|when|about)\b", re.IGNORECASE
+)
+MOST_BACK = 100
 REPEATS = re.compile(
-    r"\bi (?:already |just )?(?:told|asked|said)\b|\bagain[:,]|\b(?:as|like) i (?:already )?said\b"
+    r"\bi (?:already |just )?(?:told|asked) you\b|\bagain[:,]|\b(?:as|like) i (?:already )?said\b"
     r"|\bfor the (?:second|third|last) time\b|\bhow many times\b|\bonce more[:,]",
     re.IGNORECASE,
 )
@@ -107,9 +120,11 @@ def wishes_of(session: Session, patterns: Patterns) -> list[Lesson]:
     kept: list[Lesson] = []
     for _, group in groupby(enumerate(said), key=lambda item: item[1].number):
         places = [index for index, _ in group]
-        for index in places:
+        for index in list(places):
             if RETRACTS.match(said[index].sentence):
-                said[index], kept = _taken_back(said[index], kept)
+                last = said[places[0] - 1] if places[0] else None
+                said[index], kept = _taken_back(said[index], last, kept)
+                places = [place for place in places if place >= index]  # nor what was said with it
         lesson = _noted([lesson for index in places if (lesson := _wished(said, index))])
         if lesson is None:
             continue
@@ -125,19 +140,28 @@ def _stands_for(lesson: Lesson, known: Lesson, overrules: bool) -> bool:
     """Whether what was said later takes the place of what was said before."""
     if restates(lesson.text, known.text) != "other":
         return True
+    if not overrules or ADDS.search(lesson.text):
+        return False
     one, other = (ABOUT.sub("", each.text).lower() for each in (lesson, known))
-    same_verb = one.split(" ")[0] == other.split(" ")[0]
-    return overrules and same_verb and bool(roots(one) & roots(other))
+    purposes = [PURPOSE.search(text) for text in (one, other)]
+    same_purpose = all(purposes) and len({found[1] for found in purposes if found}) == 1
+    return same_purpose and one.split(" ")[0] == other.split(" ")[0]
 
 
-def _taken_back(wish: Said, kept: list[Lesson]) -> tuple[Said, list[Lesson]]:
-    """What is left of a saying that takes another back, and of what was said before."""
-    rest = RETRACTS.sub("", wish.sentence)
-    words = roots(rest)
-    gone = [known for known in kept if words & roots(known.text)] or kept[-1:]
-    return structs.replace(wish, sentence=rest or "never mind"), [
-        known for known in kept if known not in gone
-    ]
+def _taken_back(wish: Said, last: Said | None, kept: list[Lesson]) -> tuple[Said, list[Lesson]]:
+    """What is left of a saying that takes another back, and of what was said before.
+
+    It takes back what it speaks of; or what the person said right before it, if that was kept.
+    """
+    found = RETRACTS.match(wish.sentence)
+    rest = wish.sentence[found.end() :] if found else wish.sentence
+    words = roots(wish.sentence) - roots("forget scratch said rule about mind take back")
+    gone = [known for known in kept if words & roots(ABOUT.sub("", known.text))]
+    if not gone and last is not None:
+        gone = [known for known in kept[-1:] if known.spans[-1][0] == last.line]
+    place: Place = "remember" if gone and rest else wish.place
+    left = structs.replace(wish, sentence=rest or "never mind", place=place, before="")
+    return left, [known for known in kept if known not in gone]
 
 
 def _noted(wishes: list[Lesson]) -> Lesson | None:
@@ -161,12 +185,12 @@ def _wished(said: list[Said], index: int) -> Lesson | None:
     if (undone := _undone(wish, said[max(0, index - 3) : index])) is not None:
         return undone
     points = wish.points
-    repeats = REPEATS.search(wish.sentence) is not None
+    repeats = _repeats(wish)
     if points <= ENOUGH - AGAIN and not repeats:
         return None  # not even if it was said before
     again = [
         other
-        for other in said[:index]
+        for other in said[max(0, index - MOST_BACK) : index]
         if (other.points > 0 or repeats) and _same_matter(wish, other)
     ]
     if repeats and again:
@@ -187,6 +211,16 @@ def _wished(said: list[Said], index: int) -> Lesson | None:
     lines = dict.fromkeys(sorted([*(other.line for other in again), wish.line]))
     target: Literal["MEMORY", "USER"] = "USER" if ABOUT_PERSON.search(wish.sentence) else "MEMORY"
     return Lesson(text, tuple((line, line) for line in lines), None, target, points)
+
+
+def _repeats(wish: Said) -> bool:
+    """The person says that it was said before, and it is neither a request nor a report."""
+    if REPEATS.search(wish.sentence) is None or ASKED.search(wish.sentence):
+        return False
+    rest = in_own_words(wish.sentence)
+    names_a_way = re.search(r"\b(?:with|through|via|using)\b", rest) and "for this" not in rest
+    against = [sign for sign in AGAINST if not (names_a_way and sign is FOR_THIS_TASK)]
+    return not any(sign.words.search(rest) for sign in against)
 
 
 def _points(wish: Said) -> int:
