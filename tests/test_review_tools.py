@@ -543,10 +543,10 @@ def test_what_goes_must_be_spoken_of_too(project: Project) -> None:
     project.note()
     line = "L2"
     gone = {"action": "remove", "target": "MEMORY", "old": WISH, "evidence": line}
-    assert "do not speak of that" in project.tools.call("memory", gone)
+    assert "would be lost" in project.tools.call("memory", gone)
     project.skill()
     old = "2. Look at the first failing test.\n"
-    assert "do not speak of that" in project.skill("patch", old=old, new="", evidence=[line])
+    assert "would be lost" in project.skill("patch", old=old, new="", evidence=[line])
 
 
 def test_a_description_is_about_its_body(project: Project) -> None:

@@ -156,7 +156,8 @@ class Ground:
         """
         persons = [entry for entry in entries if _is_persons(entry) or self._is_answer(entry)]
         if persons:
-            said = [entry.text for entry in persons]
+            # What the agent ran is its own doing; what was printed stays a tool's word.
+            said = [entry.text for entry in persons] + self._commands(entries)
             return "person", said, said
         ran, errors = self._failed_and_worked(entries)
         if ran:
@@ -167,6 +168,12 @@ class Ground:
             texts = [entry.text for entry in seen]
             return "seen", texts, texts
         return "words", [], []
+
+    def _commands(self, entries: list[Entry]) -> list[str]:
+        """The commands of the agent among them, of which the result is there."""
+        calls = (entry for entry in entries if isinstance(entry, Call))
+        ran = (self._ran(call.id) for call in calls if call.id in self.results)
+        return [run.command for run in ran if run is not None]
 
     def _failed_and_worked(self, entries: list[Entry]) -> tuple[list[str], list[str]]:
         """The commands of which one failed and a later one worked, and what the failed said.

@@ -18,13 +18,40 @@ HEADING = re.compile(r"\s*(?:#{1,6}\s|[-=*_]{3,}\s*$|`{3}|\|?[\s:|-]+\|\s*$)")
 NUMBERED = re.compile(r"(?:^|\s)\d{1,2}[.)] (?=\S)")
 SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[\w`\"“(])")
 COMMAND = re.compile(r"`([^`\n]{2,200})`")
-QUOTED = re.compile(r"“[^”\n]{0,400}”")
-"""What a program said may be repeated as that."""
+QUOTED = re.compile(r"“([^“”\n]{0,400})”")
+"""What a program said may be repeated as that, if it said it."""
 SPECIFIC = re.compile(
     r"(?<![\w-])(?:--?[a-z][\w-]*|[\w~.-]*\w(?:[/=@]|\.(?=\w))[\w./=@:~-]*|\w*\d\w*)", re.IGNORECASE
 )
 """An option, a path, a host, a number: nobody says it in other words."""
-PLACEHOLDER = re.compile(r"<[^>]*>|\b[A-Z][A-Z_]{2,}\b|…|\.{3}|\be\.g\.?|\bi\.e\.?", re.ASCII)
+PLACEHOLDER = re.compile(
+    r"<[\w -]{1,30}>|\b[A-Z][A-Z_]{2,}\b(?!=)|…|\.{3}|\be\.g\.?|\bi\.e\.?|\bthe rule \S+"
+    r"|^#!.*$|^set -\w+$",
+    re.ASCII | re.MULTILINE,
+)
+RUN = re.compile(r"\b(?:run|execute|invoke|install)\s+[`'\"]?([\w@./-]+)", re.IGNORECASE)
+PLAIN_OBJECTS = frozenset((
+    "a", "an", "the", "it", "them", "this", "that", "these", "those", "all", "any", "each", "every",
+    "both", "only", "one", "your", "our", "its", "tests", "test", "linters", "linter", "checks",
+    "build", "suite", "unit", "integration", "type", "commands", "command", "from", "in", "on",
+    "with", "once", "again", "first", "before", "after", "and", "or", "dependencies", "packages",
+    "hooks", "via", "through", "by", "out", "as", "under", "inside", "within", "without", "at",
+    "against", "locally", "here", "there", "into", "plain",
+))  # fmt: skip
+COMMON = frozenset(("git", "npm", "python", "make", "cd", "sh", "bash"))
+"""Programs that one may name where the rest of the command was said."""
+UP_TO_TWELVE = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
+)  # fmt: skip
+NUMBERS = {word: str(number) for number, word in enumerate(UP_TO_TWELVE)} | {
+    "twenty": "20", "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "hundred": "100",
+}  # fmt: skip
+FORBIDS = re.compile(
+    r"(?:(?<!\bwe )(?<!\bi )(?<!\bthey )(?<!\bit )\b(?:don'?t|do not)"
+    r"|\bnever|\bstop|\bavoid|, not)\b((?:[ ,]+[\w'.`-]+){1,4})",
+    re.IGNORECASE,
+)
 RISKS = tuple(
     re.compile(rf"\b(?:{words})", re.IGNORECASE)
     for words in (
@@ -35,6 +62,7 @@ RISKS = tuple(
 )  # fmt: skip
 """Words for what does harm where nobody meant it; those of one group may stand for each other."""
 
+DENY = roots("not no never stop avoid dont don without")
 ABOUT_IT = roots("the person user agent had has said asked wants wanted taken took it so")
 """Words that say whose lesson it is, and nothing of their own."""
 
@@ -53,16 +81,55 @@ def supports(text: str, lines: str, is_prose: bool = True) -> bool:
 
 
 def names_only(text: str, lines: str, own: str) -> bool:
-    """Whether all that a text names exactly stands in the lines: an option, a path, a number; and
-    whether the commands in it are ones that the person named, or the agent itself ran."""
-    text = QUOTED.sub(" ", PLACEHOLDER.sub(" ", NUMBERED.sub(" ", text)))
-    folded, ran = lines.lower(), own.lower()
-    exact = (found.rstrip(".:,;)").lower() for found in SPECIFIC.findall(text))
-    if any(each not in folded for each in exact if len(each) > 1):
+    """Whether all that a text names exactly was said by the person, or run by the agent; what it
+    quotes may also have been printed."""
+    text = PLACEHOLDER.sub(" ", NUMBERED.sub(" ", text))
+    if any(not _has(each, lines) for said in QUOTED.findall(text) for each in _exact(said)):
         return False
-    words = (word for command in COMMAND.findall(text) for word in command.split())
-    plain = (word.strip("'\"(),;:").lower() for word in words)
-    return all(word in ran for word in plain if len(word) > 2)
+    text = QUOTED.sub(" ", text)
+    if any(not _has(each, own) for each in _exact(text)):
+        return False
+    words = [word for command in COMMAND.findall(text) for word in command.split()]
+    plain = [word.strip("'\"(),;:").rstrip("/.").lower() for word in words]
+    plain += [found.rstrip(".").lower() for found in RUN.findall(text)]
+    passed = COMMON | PLAIN_OBJECTS
+    return all(_has(word, own) for word in plain if word and word not in passed)
+
+
+def _exact(text: str) -> list[str]:
+    found = (each.rstrip(".:,;)/").lower() for each in SPECIFIC.findall(text))
+    return [each for each in found if each]
+
+
+def _has(word: str, lines: str) -> bool:
+    """As a whole word; a flag also by its name, a number also in letters, a name also apart."""
+    folded = lines.lower()
+    if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", folded):
+        return True
+    if word.startswith("--") and word[2:] in folded:
+        return True
+    if any(NUMBERS.get(each) == word for each in re.findall(r"[a-z]+", folded)):
+        return True
+    return len(word) > 3 and word in folded.replace(" ", "") and not word.startswith("-")
+
+
+def flips(text: str, lines: str) -> bool:
+    """Whether a text does what the lines forbid, and forbids nothing of it."""
+    forbidden = _negated(lines) - (roots(FORBIDS.sub(" ", lines)))
+    return bool((roots(FORBIDS.sub(" ", text)) - _negated(text) - DENY) & forbidden)
+
+
+def _negated(text: str) -> frozenset[str]:
+    """The first words after a "not" that say something."""
+    found = [roots(match[1]) and _first(match[1]) for match in FORBIDS.finditer(text)]
+    return frozenset(word for words in found for word in words)
+
+
+def _first(words: str) -> frozenset[str]:
+    for word in words.split():
+        if known := roots(word) - DENY:
+            return known
+    return frozenset()
 
 
 def parts_of(text: str) -> list[str]:

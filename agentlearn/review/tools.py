@@ -27,7 +27,7 @@ from agentlearn.review.arguments import (
     parsed,
     schemas,
 )
-from agentlearn.review.claims import carries, fits, may_lose, speaks_of
+from agentlearn.review.claims import carries, fits, known_of, may_lose, speaks_of
 from agentlearn.review.ending import is_workflow, unfinished
 from agentlearn.review.ground import Ground, Standing
 from agentlearn.sessions.values import Session
@@ -141,7 +141,7 @@ class Tools:
             change = self._draft_skill(shelf, maker, wanted, standing.basis == "seen")
             text = _text_of(wanted, change, shelf)
             self._is_no_workflow_of_a_failure(text)
-            speaks_of(standing, text, not in_scripts)
+            speaks_of(standing, text, known_of(shelf), not in_scripts)
             if change.absorbed_by is None:
                 may_lose(standing, change)
             if wanted.description is not None:
@@ -194,7 +194,7 @@ class Tools:
             seen = standing.basis == "seen"
             if wanted.action == "remove":
                 gone = drafting.remove_note(shelf, maker, target, given(wanted, "old"), seen)
-                speaks_of(standing, gone.text.removeprefix("without: "))
+                may_lose(standing, gone)
                 return gone
             text = given(wanted, "text")
             drafting.check_clean(text)  # before its lines become one, which hides a key's shape
@@ -210,7 +210,8 @@ class Tools:
                 old = given(wanted, "old")
                 change = drafting.replace_note(shelf, maker, target, old, text, budget, seen)
                 may_lose(standing, change)
-            speaks_of(standing, text)
+            stood = shelf.memory(target) or "" if wanted.action == "replace" else ""
+            speaks_of(standing, text, stood)
             return change
 
         return self._write("memory", wanted.action, target, said, wanted.evidence, draft)

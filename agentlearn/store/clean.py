@@ -28,7 +28,8 @@ NO_VALUE = (
     r"|our|my|\w+(?:ed|ing))\b)"
 )
 CREDENTIAL = re.compile(
-    r"\b(?:password|passphrase|passcode|passwd|pwd?)s?\b(?: \w+){0,3}?(?: is| are| was|:|=) *"
+    r"\b(?:password|passphrase|passcode|passwd|pw)s?\b(?! (?:field|handling|hash|page|reset|policy"
+    r"|manager|input|column|check|prompt|file|length|storage))(?: \w+){0,3}?(?: is| are| was|:|=) *"
     rf"[\"'“`]?{NO_VALUE}\w\S{{3,}}"
     rf"|\b(?:with|and|,) pwd? {NO_VALUE}\S{{5,}}"
     r"|\bpin(?: code)? (?:is|=|:) *\d{4,8}\b"
