@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from agentlearn.guard import one_line
 from agentlearn.guard.secrets import redact
+from agentlearn.review.answers import typed_answers
 from agentlearn.review.runs import Run, runs_of
-from agentlearn.review.wishes import typed_answers
 from agentlearn.rewards.patterns import Patterns
 from agentlearn.rewards.rules import compiled_rules, load_rules
 from agentlearn.sessions.evidence import gather_evidence

@@ -13,14 +13,21 @@ from functools import cached_property
 from itertools import groupby
 from typing import Literal
 
-import msgspec
 from msgspec import Struct, structs
 
 from agentlearn.review import weighing
+from agentlearn.review.answers import typed_answers
 from agentlearn.review.lasting import NAMED
 from agentlearn.review.lesson import Lesson
-from agentlearn.review.passing import AGAINST, FOR_THIS_TASK
-from agentlearn.review.restating import NEGATED, alike, restates
+from agentlearn.review.overruling import (
+    ABOUT,
+    OVERRULES,
+    RETRACTS,
+    repeats,
+    stands_for,
+    taken_back,
+)
+from agentlearn.review.restating import NEGATED, alike
 from agentlearn.review.speech import bare, in_own_words, sentences
 from agentlearn.rewards.patterns import Patterns
 from agentlearn.sessions.values import Call, Entry, Message, Result, Session, Signal
@@ -34,7 +41,7 @@ AGREED, AGAIN = 2, 3
 PLANS = re.compile(r"(?i)plan|question")
 CONTEXT_CHARS, NOTE_CHARS = 80, 400
 LOOK_AHEAD = 4
-FEWEST_WORDS, MOST_SAID = 5, 1000
+FEWEST_WORDS, MOST_SAID, MOST_BACK = 5, 1000, 100
 POINTS = re.compile(
     r"^(?:those|these|this|that|it|they)\b|\b(?:do|did|doing|done|remove|like) (?:this|that|it)\b",
     re.IGNORECASE,
@@ -56,36 +63,8 @@ ABOUT_PERSON = re.compile(
     r"language|tell|show|confirm|approve|wait for|step by step|verbose|concise|question)\b",
     re.IGNORECASE,
 )
-RETRACTS = re.compile(
-    r"\W*(?:(?:actually|no|ok|wait|hm+|sorry|oh|please)\b[,.!]? ?)*(?:"
-    r"(?:scratch|forget|disregard|undo) (?:that|this)(?: (?:last one|one|rule|note))?(?=[,.!;:]|$)"
-    r"|never ?mind(?: that| what i said)?(?=[,.!;:]|$)|i take that back"
-    r"|(?:you )?(?:do not|don'?t) (?:need|have) to remember (?:that|it)"
-    r"|(?:scratch|forget|never ?mind) (?:about )?"
-    r"(?:what i (?:just )?said(?: about .*)?|the \w+ rule)"
-    r"|(?:please )?(?:remove|delete|drop) that from (?:the |your )?memory"
-    r")[,.!;:]*\s*(?:no need to remember\b.*)?",
-    re.IGNORECASE,
-)
-"""What was said before is taken back; what follows stands for itself."""
-OVERRULES = re.compile(
-    r"\W*(?:actually|on second thought|i(?:'ve| have)? changed my mind|no)\b", re.IGNORECASE
-)
-ADDS = re.compile(r"\b(?:also|either|too|as well)\b", re.IGNORECASE)
-PURPOSE = re.compile(r"\b(?:for|in|on) (\w{4,})")
-ASKED = re.compile(
-    r"\basked you (?:how|what|why|where|who|which|whether|if|when|about)\b", re.IGNORECASE
-)
-MOST_BACK = 100
-REPEATS = re.compile(
-    r"\bi (?:already |just )?(?:told|asked) you\b|\bagain[:,]|\b(?:as|like) i (?:already )?said\b"
-    r"|\bfor the (?:second|third|last) time\b|\bhow many times\b|\bonce more[:,]",
-    re.IGNORECASE,
-)
-"""It was said before, and the person says so."""
 ASIDE = re.compile(r"\bkeep in mind\b", re.IGNORECASE)
 """After a request this says what to mind while doing it."""
-ABOUT = re.compile(r"^About “[^”]*”: ")
 Place = Literal["rejection", "plan", "answer", "remember", "typed"]
 
 
@@ -122,46 +101,22 @@ def wishes_of(session: Session, patterns: Patterns) -> list[Lesson]:
         places = [index for index, _ in group]
         for index in list(places):
             if RETRACTS.match(said[index].sentence):
-                last = said[places[0] - 1] if places[0] else None
-                said[index], kept = _taken_back(said[index], last, kept)
+                last_line = said[places[0] - 1].line if places[0] else 0
+                rest, gone, kept = taken_back(said[index].sentence, last_line, kept)
+                place: Place = "remember" if gone and rest else said[index].place
+                said[index] = structs.replace(
+                    said[index], sentence=rest or "never mind", place=place, before=""
+                )
                 places = [place for place in places if place >= index]  # nor what was said with it
         lesson = _noted([lesson for index in places if (lesson := _wished(said, index))])
         if lesson is None:
             continue
         overrules = any(OVERRULES.match(said[index].sentence) for index in places)
-        before = [known for known in kept if _stands_for(lesson, known, overrules)]
+        before = [known for known in kept if stands_for(lesson, known, overrules)]
         kept = [known for known in kept if known not in before]
         spans = [span for known in (*before, lesson) for span in known.spans]
         kept.append(structs.replace(lesson, spans=tuple(dict.fromkeys(spans))))
     return kept
-
-
-def _stands_for(lesson: Lesson, known: Lesson, overrules: bool) -> bool:
-    """Whether what was said later takes the place of what was said before."""
-    if restates(lesson.text, known.text) != "other":
-        return True
-    if not overrules or ADDS.search(lesson.text):
-        return False
-    one, other = (ABOUT.sub("", each.text).lower() for each in (lesson, known))
-    purposes = [PURPOSE.search(text) for text in (one, other)]
-    same_purpose = all(purposes) and len({found[1] for found in purposes if found}) == 1
-    return same_purpose and one.split(" ")[0] == other.split(" ")[0]
-
-
-def _taken_back(wish: Said, last: Said | None, kept: list[Lesson]) -> tuple[Said, list[Lesson]]:
-    """What is left of a saying that takes another back, and of what was said before.
-
-    It takes back what it speaks of; or what the person said right before it, if that was kept.
-    """
-    found = RETRACTS.match(wish.sentence)
-    rest = wish.sentence[found.end() :] if found else wish.sentence
-    words = roots(wish.sentence) - roots("forget scratch said rule about mind take back")
-    gone = [known for known in kept if words & roots(ABOUT.sub("", known.text))]
-    if not gone and last is not None:
-        gone = [known for known in kept[-1:] if known.spans[-1][0] == last.line]
-    place: Place = "remember" if gone and rest else wish.place
-    left = structs.replace(wish, sentence=rest or "never mind", place=place, before="")
-    return left, [known for known in kept if known not in gone]
 
 
 def _noted(wishes: list[Lesson]) -> Lesson | None:
@@ -185,15 +140,15 @@ def _wished(said: list[Said], index: int) -> Lesson | None:
     if (undone := _undone(wish, said[max(0, index - 3) : index])) is not None:
         return undone
     points = wish.points
-    repeats = _repeats(wish)
-    if points <= ENOUGH - AGAIN and not repeats:
+    is_said_again = repeats(wish.sentence)
+    if points <= ENOUGH - AGAIN and not is_said_again:
         return None  # not even if it was said before
     again = [
         other
         for other in said[max(0, index - MOST_BACK) : index]
-        if (other.points > 0 or repeats) and _same_matter(wish, other)
+        if (other.points > 0 or is_said_again) and _same_matter(wish, other)
     ]
-    if repeats and again:
+    if is_said_again and again:
         points = max(points, 1)  # who says that it was said before means it
     points += AGAIN * bool(again)
     if points < ENOUGH:
@@ -211,16 +166,6 @@ def _wished(said: list[Said], index: int) -> Lesson | None:
     lines = dict.fromkeys(sorted([*(other.line for other in again), wish.line]))
     target: Literal["MEMORY", "USER"] = "USER" if ABOUT_PERSON.search(wish.sentence) else "MEMORY"
     return Lesson(text, tuple((line, line) for line in lines), None, target, points)
-
-
-def _repeats(wish: Said) -> bool:
-    """The person says that it was said before, and it is neither a request nor a report."""
-    if REPEATS.search(wish.sentence) is None or ASKED.search(wish.sentence):
-        return False
-    rest = in_own_words(wish.sentence)
-    names_a_way = re.search(r"\b(?:with|through|via|using)\b", rest) and "for this" not in rest
-    against = [sign for sign in AGAINST if not (names_a_way and sign is FOR_THIS_TASK)]
-    return not any(sign.words.search(rest) for sign in against)
 
 
 def _points(wish: Said) -> int:
@@ -330,43 +275,6 @@ def _agreed(entries: tuple[Entry, ...] | list[Entry], number: int) -> bool:
         if isinstance(entry, Message):
             return entry.role == "assistant" and weighing.AGREES.search(entry.text[:80]) is not None
     return False
-
-
-def typed_answers(call: Call, result: Result) -> list[str]:
-    """What a person typed in answer to the agent's questions; a choice among its own words is none.
-
-    The answer is part of a tool's result, but nobody else's words. Each is looked for after the
-    very question that was asked: what an agent writes into a question must not pass for an answer.
-    """
-    asked = _asked(call)
-    answers = []
-    rest = result.text
-    for place, (question, _) in enumerate(asked):
-        _, found, rest = rest.partition(f'"{question}"="')
-        if not found:
-            return []
-        following = f'", "{asked[place + 1][0]}"="' if place + 1 < len(asked) else '". You can now'
-        answer, found, _ = rest.partition(following)
-        answers.append(answer if found else rest.rstrip().removesuffix('"'))
-    own_words = " ".join(" ".join(text.split()) for _, texts in asked for text in texts)
-    folded = [(answer, " ".join(answer.split())) for answer in answers]
-    return [answer for answer, words in folded if words and words not in own_words]
-
-
-def _asked(call: Call) -> list[tuple[str, list[str]]]:
-    """Each question with all of the agent's words around it: labels, descriptions."""
-    try:
-        questions = msgspec.json.decode(call.arguments).get("questions")
-    except (msgspec.MsgspecError, AttributeError, RecursionError):
-        return []
-    found = []
-    for item in questions if isinstance(questions, list) else []:
-        if isinstance(item, dict) and isinstance(item.get("question"), str):
-            options = item.get("options")
-            own = [str(text) for option in options or () if isinstance(option, dict)
-                   for text in option.values()]  # fmt: skip
-            found.append((item["question"], [item["question"], *own]))
-    return found
 
 
 def _same_matter(one: Said, other: Said) -> bool:
