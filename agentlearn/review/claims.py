@@ -22,6 +22,7 @@ RULE = re.compile(r"\b(?:never|not|no|don'?t|must|always|only|ask|avoid)\b", re.
 """A step may be said better; what is forbidden or demanded is not lost by the way."""
 MARK = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])?\s*")
 FRAME = re.compile(r"#|---|\s*agentlearn: ")
+OF_OURS = re.compile(r"\b(?:note|rule|memory|skill|reminder|step)s?\b", re.IGNORECASE)
 DROPS = re.compile(
     r"\b(?:wrong|old|drop|remove|delete|outdated|obsolete|no longer|not true|not needed|any ?more"
     r"|replaced|instead|gone|merge|one skill|not two)\b",
@@ -84,8 +85,7 @@ def may_lose(standing: Standing, change: Change | None) -> None:
                 continue
             is_rule = edit.path.startswith("memory/") or RULE.search(line) is not None
             least = HALF * len(lost) if is_rule or not comes else 1
-            may_go = standing.basis == "person" and DROPS.search(standing.text) and lost & said
-            if may_go or len(lost & said) >= least:
+            if len(lost & said) >= least or _may_go(standing, lost & said):
                 continue
             heirs = [each for each in comes if len(lost & roots(each)) >= least]
             if not heirs or all(flips(each, line) for each in heirs):
@@ -93,6 +93,13 @@ def may_lose(standing: Standing, change: Change | None) -> None:
                     "the cited lines do not speak of what would be lost "
                     f"(“{line.strip()[:80]}”): leave it as it is, or cite those that do"
                 )
+
+
+def _may_go(standing: Standing, shared: frozenset[str]) -> bool:
+    """The person says that it may: of a note or a skill, or in words enough to know which."""
+    if standing.basis != "person" or not DROPS.search(standing.text):
+        return False
+    return len(shared) >= (1 if OF_OURS.search(standing.text) else 2)
 
 
 def known_of(shelf: Shelf) -> str:

@@ -39,7 +39,8 @@ SHOWS = {
 }  # fmt: skip
 """Commands that only print what others wrote, besides those that are no run at all (`cat`)."""
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-PLACE = re.compile(r"\s*#?\s*[LE]?(\d{1,9})(?:\s*[-–:]\s*[LE]?(\d{1,9}))?\s*")
+PLACE = re.compile(r"[LE]?(\d{1,9})(?:\s{0,3}[-–:]\s{0,3}[LE]?(\d{1,9}))?")
+LONGEST_PLACE = 40
 
 
 class Standing(Struct, frozen=True):
@@ -102,7 +103,10 @@ class Ground:
 
     def stand(self, places: Any) -> Standing:
         """What is cited: `"L12-L15"`, `{"start": 12, "end": 15}`, or a list of such."""
-        spans = tuple(dict.fromkeys(_spans(places)))
+        try:
+            spans = tuple(dict.fromkeys(_spans(places)))
+        except RecursionError:
+            raise Refused("the evidence is a list of lines, not of lists: write L12-L15") from None
         if not spans:
             raise Refused("name the evidence: the lines of the transcript that say so, as L12-L15")
         entries = []
@@ -249,7 +253,7 @@ def _spans(places: Any) -> Iterable[Span]:
         yield _span(start, places.get("end", start))
     elif isinstance(places, str):
         for part in places.split(","):
-            found = PLACE.fullmatch(part.rpartition("#")[2])
+            found = PLACE.fullmatch(part.rpartition("#")[2].strip()[:LONGEST_PLACE])
             if found is None:
                 raise Refused(f"{part[:60]!r} names no lines: write L12, or L12-L15")
             yield _span(int(found[1]), int(found[2] or found[1]))

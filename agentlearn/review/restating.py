@@ -19,8 +19,8 @@ NEGATIONS = roots("not no never dont don avoid without instead stop")
 FILLER = roots(
     "now actually please always just really again still also from longer should must need them"
 )
-FRAME = re.compile(r"(?:we|i|please|let's)? ?(?:now )?(?:use|prefer|stick to|run)\b", re.IGNORECASE)
-"""What is used is chosen anew; what is forbidden, or has to be asked, comes on top."""
+CHOOSES = ("use", "uses", "prefer", "prefers")
+"""What is used is chosen anew; what is forbidden, or for what it is used, comes on top."""
 Answer = Literal["same", "anew", "other"]
 
 
@@ -38,9 +38,10 @@ def restates(new: str, old: str) -> Answer:
     if not alike(news, olds):
         return "other"
     if bool(NEGATED.search(new)) != bool(NEGATED.search(old)):
-        return "anew" if news - NEGATIONS <= olds else "other"  # more words: of something narrower
-    if news <= olds:
-        return "same"
+        # With more words, or fewer, it is of something narrower or wider.
+        return "anew" if news - NEGATIONS == olds - NEGATIONS else "other"
+    if news <= olds:  # what forbids in fewer words forbids more
+        return "anew" if NEGATED.search(new) and news != olds else "same"
     one, other = _words(new), _words(old)
     return "anew" if one[: len(other)] == other else "other"
 
@@ -52,11 +53,17 @@ def _gives_another_value(new: str, old: str) -> bool:
         return False
     pairs = list(zip(one, other, strict=True))
     places = [place for place, (word, instead) in enumerate(pairs) if word != instead]
-    if len(places) != 1 or places[0] < (len(one) - 1) / 2:
+    if len(places) != 1:
         return False
     word, instead = pairs[places[0]]
-    is_number = any(map(str.isdigit, word)) and any(map(str.isdigit, instead))
-    return is_number or (FRAME.match(new) is not None and FRAME.match(old) is not None)
+    if _has_digit(word) and _has_digit(instead):
+        is_said_of_it = places[0] >= (len(one) - 1) / 2  # and not what it is said of
+        return is_said_of_it and not any(map(_has_digit, one[places[0] + 1 :]))
+    return places[0] > 0 and one[places[0] - 1] in CHOOSES
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
 def _words(text: str) -> list[str]:

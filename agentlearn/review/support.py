@@ -21,7 +21,8 @@ COMMAND = re.compile(r"`([^`\n]{2,200})`")
 QUOTED = re.compile(r"“([^“”\n]{0,400})”")
 """What a program said may be repeated as that, if it said it."""
 SPECIFIC = re.compile(
-    r"(?<![\w-])(?:--?[a-z][\w-]*|[\w~.-]*\w(?:[/=@]|\.(?=\w))[\w./=@:~-]*|\w*\d\w*)", re.IGNORECASE
+    r"(?<![\w-])(?:--?[a-z][\w-]*|[\w~.-]{0,80}\w(?:[/=@]|\.(?=\w))[\w./=@:~-]*|\w*\d\w*)",
+    re.IGNORECASE,
 )
 """An option, a path, a host, a number: nobody says it in other words."""
 PLACEHOLDER = re.compile(
@@ -49,7 +50,10 @@ NUMBERS = {word: str(number) for number, word in enumerate(UP_TO_TWELVE)} | {
 }  # fmt: skip
 FORBIDS = re.compile(
     r"(?:(?<!\bwe )(?<!\bi )(?<!\bthey )(?<!\bit )\b(?:don'?t|do not)"
-    r"|\bnever|\bstop|\bavoid|, not)\b((?:[ ,]+[\w'.`-]+){1,4})",
+    r"|\bnever|\bstop|\bavoid|, not"
+    r"|\b(?:must|may|should) not|\b(?:mustn|shouldn|can)'?t|\bcannot"
+    r"|\bnobody (?:may|should|can)|\binstead of|\brather than|\bover(?= \w+\W*$))"
+    r"\b((?:[ ,]+[\w'.`-]+){1,4})",
     re.IGNORECASE,
 )
 RISKS = tuple(
@@ -62,6 +66,7 @@ RISKS = tuple(
 )  # fmt: skip
 """Words for what does harm where nobody meant it; those of one group may stand for each other."""
 
+DEMANDED = re.compile(r"\b(?:always|must|please|make sure to|remember to) (\w+)", re.IGNORECASE)
 DENY = roots("not no never stop avoid dont don without")
 ABOUT_IT = roots("the person user agent had has said asked wants wanted taken took it so")
 """Words that say whose lesson it is, and nothing of their own."""
@@ -84,16 +89,17 @@ def names_only(text: str, lines: str, own: str) -> bool:
     """Whether all that a text names exactly was said by the person, or run by the agent; what it
     quotes may also have been printed."""
     text = PLACEHOLDER.sub(" ", NUMBERED.sub(" ", text))
-    if any(not _has(each, lines) for said in QUOTED.findall(text) for each in _exact(said)):
+    printed = {each for said in QUOTED.findall(text) for each in _exact(said)}
+    if any(not _has(each, lines) for each in printed):
         return False
     text = QUOTED.sub(" ", text)
-    if any(not _has(each, own) for each in _exact(text)):
+    if any(not _has(each, own) for each in set(_exact(text))):
         return False
     words = [word for command in COMMAND.findall(text) for word in command.split()]
     plain = [word.strip("'\"(),;:").rstrip("/.").lower() for word in words]
     plain += [found.rstrip(".").lower() for found in RUN.findall(text)]
     passed = COMMON | PLAIN_OBJECTS
-    return all(_has(word, own) for word in plain if word and word not in passed)
+    return all(_has(word, own) for word in set(plain) - passed if word)
 
 
 def _exact(text: str) -> list[str]:
@@ -114,9 +120,12 @@ def _has(word: str, lines: str) -> bool:
 
 
 def flips(text: str, lines: str) -> bool:
-    """Whether a text does what the lines forbid, and forbids nothing of it."""
+    """Whether a text does what the lines forbid, or forbids what they demand."""
     forbidden = _negated(lines) - (roots(FORBIDS.sub(" ", lines)))
-    return bool((roots(FORBIDS.sub(" ", text)) - _negated(text) - DENY) & forbidden)
+    if (roots(FORBIDS.sub(" ", text)) - _negated(text) - DENY) & forbidden:
+        return True
+    demanded = frozenset(word for found in DEMANDED.findall(lines) for word in roots(found))
+    return bool(_negated(text) & (demanded - _negated(lines)))
 
 
 def _negated(text: str) -> frozenset[str]:

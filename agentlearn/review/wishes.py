@@ -112,7 +112,7 @@ def wishes_of(session: Session, patterns: Patterns) -> list[Lesson]:
         if lesson is None:
             continue
         overrules = any(OVERRULES.match(said[index].sentence) for index in places)
-        before = [known for known in kept if stands_for(lesson, known, overrules)]
+        before = [known for known in kept[-MOST_BACK:] if stands_for(lesson, known, overrules)]
         kept = [known for known in kept if known not in before]
         spans = [span for known in (*before, lesson) for span in known.spans]
         kept.append(structs.replace(lesson, spans=tuple(dict.fromkeys(spans))))
