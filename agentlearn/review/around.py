@@ -18,11 +18,6 @@ VARIABLES = re.compile(
     re.IGNORECASE,
 )
 """In the name of a variable."""
-STRICT = re.compile(
-    r"--(?:locked|frozen\S*|strict\S*|check|dry-run|fail\S*|\S*fail-under|verify\S*|immutable"
-    r"|max-warnings|exact|deny\S*|Werror|pedantic)\b"
-)
-"""Without these a check is weaker."""
 DESTROYS = re.compile(
     r"\breset\b|\bclean\b.*-\w*f|\bprune\b|\bdrop\b|\brm\b|\bdelete\b|\bdestroy\b|\bpurge\b|\bwipe\b"
     r"|\buninstall\b|\bpush\b.*-f\b|--force|--hard|\bflush\w*\b|\bkill\w*\b|\btruncate\b"

@@ -2,7 +2,7 @@
 
 "The staging server listens on port 8081" and "the production server listens on port 8082" share
 most of their words and are two facts; "we use pnpm here" after "we use npm here" is a new word on
-the same thing. Nothing is dropped because it sounds like something known.
+the same thing. What says less than a note says nothing new; all else is kept.
 """
 
 from __future__ import annotations

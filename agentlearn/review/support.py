@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from agentlearn.review.restating import NEGATIONS
 from agentlearn.store.similar import roots
 
 WHOLE, PART = 0.3, 0.2
@@ -67,7 +68,6 @@ RISKS = tuple(
 """Words for what does harm where nobody meant it; those of one group may stand for each other."""
 
 DEMANDED = re.compile(r"\b(?:always|must|please|make sure to|remember to) (\w+)", re.IGNORECASE)
-DENY = roots("not no never stop avoid dont don without")
 ABOUT_IT = roots("the person user agent had has said asked wants wanted taken took it so")
 """Words that say whose lesson it is, and nothing of their own."""
 
@@ -121,8 +121,8 @@ def _has(word: str, lines: str) -> bool:
 
 def flips(text: str, lines: str) -> bool:
     """Whether a text does what the lines forbid, or forbids what they demand."""
-    forbidden = _negated(lines) - (roots(FORBIDS.sub(" ", lines)))
-    if (roots(FORBIDS.sub(" ", text)) - _negated(text) - DENY) & forbidden:
+    forbidden = _negated(lines) - roots(FORBIDS.sub(" ", lines))
+    if (roots(FORBIDS.sub(" ", text)) - _negated(text) - NEGATIONS) & forbidden:
         return True
     demanded = frozenset(word for found in DEMANDED.findall(lines) for word in roots(found))
     return bool(_negated(text) & (demanded - _negated(lines)))
@@ -130,13 +130,12 @@ def flips(text: str, lines: str) -> bool:
 
 def _negated(text: str) -> frozenset[str]:
     """The first words after a "not" that say something."""
-    found = [roots(match[1]) and _first(match[1]) for match in FORBIDS.finditer(text)]
-    return frozenset(word for words in found for word in words)
+    return frozenset(word for found in FORBIDS.finditer(text) for word in _first(found[1]))
 
 
 def _first(words: str) -> frozenset[str]:
     for word in words.split():
-        if known := roots(word) - DENY:
+        if known := roots(word) - NEGATIONS:
             return known
     return frozenset()
 
